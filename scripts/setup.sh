@@ -62,7 +62,7 @@ find_root() {
   fi
 }
 
-has_candidate() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+has_candidate() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [^(]' >/dev/null; }
 
 update_lists() {
   say "reading the package lists (apt-get update)"
@@ -115,7 +115,7 @@ require_if_offered() {
 
 has_nvrtc() {
   compgen -G "$NVRTC_FOLDER/libnvrtc.so.1[23]" >/dev/null ||
-    { /sbin/ldconfig -p 2>/dev/null | grep -q 'libnvrtc\.so\.1[23] '; } ||
+    { /sbin/ldconfig -p 2>/dev/null | grep 'libnvrtc\.so\.1[23] ' >/dev/null; } ||
     compgen -G "${CUDA_HOME:-/usr/local/cuda}/lib64/libnvrtc.so.1[23]" >/dev/null ||
     [[ -n ${TW_NVRTC:-} ]]
 }
