@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tilewright/device/core/config.h"
+
+namespace tilewright {
+
+struct LayerNormArgs {
+  const void* x;       // [rows, cols]
+  const void* weight;  // [cols]
+  const void* bias;    // [cols], or null
+  void* y;             // [rows, cols]; may be x
+  int64_t rows, cols;
+  int64_t x_stride, y_stride;  // of a row, in elements
+  float eps;
+};
+
+}  // namespace tilewright

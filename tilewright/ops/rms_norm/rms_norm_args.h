@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tilewright/device/core/config.h"
+
+namespace tilewright {
+
+struct RmsNormArgs {
+  const void* x;       // [rows, cols]
+  const void* weight;  // [cols]
+  void* y;             // [rows, cols]; may be x
+  void* residual;      // [rows, cols], read and written; null: plain rms_norm
+  int64_t rows, cols;
+  int64_t x_stride, y_stride, residual_stride;  // of a row, in elements
+  float eps;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tilewright/ops/_core/manifest.h"
+#include "tilewright/ops/softmax/softmax_args.h"
+#include "tilewright/runtime/tensor.h"
+
+namespace tilewright {
+
+// Chooses a configuration and launches. The arguments were checked; sizes may be 0.
+void softmax_cuda(const SoftmaxArgs& args, DType x, DType y, const Stream& stream);
+KernelList softmax_manifest();
+
+}  // namespace tilewright
