@@ -6,27 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/ops/rope/rope_frequencies.h"
+
 namespace tilewright {
 
 enum class Architecture { kLlama, kGpt2 };
 std::string_view name(Architecture architecture);
 
 enum class Activation { kSilu, kGeluTanh, kGeluErf };
-
-// Which elements of a head rotate together: (2i, 2i+1), as in GGUF files of the Llama family
-// whose q and k rows the converter permuted, or (i, i + rope_dim/2), as in Hugging Face files.
-enum class RopePairing { kInterleaved, kHalfSplit };
-
-struct RopeScaling {
-  enum class Kind { kNone, kLinear, kLlama3, kFactors };
-  Kind kind = Kind::kNone;
-  float factor = 1;                                 // kLinear, kLlama3
-  float low_freq_factor = 1, high_freq_factor = 4;  // kLlama3
-  std::int64_t original_context = 0;                // kLlama3
-  // kFactors: frequency i is divided by factors[i]. GGUF stores llama3 scaling this way
-  // (tensor rope_freqs.weight); rope_dim / 2 of them.
-  std::vector<float> factors;
-};
 
 // Everything about a model but its weights.
 struct ModelConfig {

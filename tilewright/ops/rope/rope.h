@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
+#include "tilewright/ops/rope/rope_frequencies.h"
 #include "tilewright/runtime/tensor.h"
 
 namespace tilewright {
-
-enum class RopePairing { kInterleaved, kHalf };  // (2i, 2i+1) or (i, i + D/2)
-
-struct RopeScaling {
-  enum class Kind { kNone, kLinear, kLlama3 } kind = Kind::kNone;
-  float factor = 1;
-  float low_frequency_factor = 1, high_frequency_factor = 4;  // llama3
-  float original_context = 8192;                              // llama3
-};
-
-// Angle in radians per position of each of the dim/2 pairs: base^(-2i/dim), divided by `factor`
-// (linear), or by `factor` for wavelengths past original_context/low_frequency_factor, kept for
-// those under original_context/high_frequency_factor, and blended between (llama3).
-std::vector<float> rope_frequencies(int dim, float base, const RopeScaling& scaling);
 
 // Rotates pairs of the first `2 * frequencies` elements of each head by positions[t] * frequency.
 // Source: Su et al., "RoFormer", 2021.
