@@ -5,6 +5,7 @@
 # file or an op touches no list. File names decide what a source is:
 #   *_test.cpp  a test of this module        *_simd.cpp  compiled once per instruction set
 #   *_fuzz.cpp  a fuzz target                *_main.cpp  a program, never part of the library
+# Seeds of x_fuzz.cpp lie in the folder x_fuzz_corpus/ beside it.
 
 set(TW_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
 
@@ -12,7 +13,8 @@ function(tw_compile_options target)
   target_compile_options(${target} PRIVATE ${TW_WARNINGS} -fno-math-errno)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   if(TW_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${TW_SANITIZE} -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE -fsanitize=${TW_SANITIZE} -fno-omit-frame-pointer
+                                             -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${TW_SANITIZE})
   endif()
 endfunction()
@@ -49,6 +51,8 @@ function(tw_module)
   endforeach()
   set(tests ${sources})
   set(simd ${sources})
+  set(fuzz ${sources})
+  list(FILTER fuzz INCLUDE REGEX "_fuzz\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER simd INCLUDE REGEX "_simd\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_(test|simd|fuzz|main)\\.cpp$")
@@ -76,6 +80,30 @@ function(tw_module)
   if(TW_BUILD_TESTS AND tests)
     tw_test(${M_NAME}_test SOURCES ${tests} LIBRARIES ${target} ${M_TEST_LIBRARIES} ${M_PRIVATE})
   endif()
+  foreach(source ${fuzz})
+    tw_fuzz_target(${source} ${target} ${M_PRIVATE})
+  endforeach()
+endfunction()
+
+# With TW_BUILD_FUZZERS a libFuzzer program; else a program that replays the corpus as a test, so
+# that what a fuzzer once found stays found with any compiler.
+function(tw_fuzz_target source)
+  cmake_path(GET source STEM name)
+  string(REGEX REPLACE "\\.cpp$" "_corpus" corpus ${source})
+  if(TW_BUILD_FUZZERS)
+    add_executable(${name} ${source})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+    file(APPEND ${PROJECT_BINARY_DIR}/fuzz/targets.txt "${name} ${corpus}\n")
+  elseif(TW_BUILD_TESTS)
+    set(name ${name}_replay)
+    add_executable(${name} ${source} ${PROJECT_SOURCE_DIR}/tests/fuzz_replay_main.cpp)
+    add_test(NAME ${name} COMMAND ${name} ${corpus})
+  else()
+    return()
+  endif()
+  tw_compile_options(${name})
+  target_link_libraries(${name} PRIVATE ${ARGN})
 endfunction()
 
 # A GoogleTest program; every TEST is a ctest of its own. TW_SOURCE_DIR finds fixtures.
