@@ -33,7 +33,7 @@ cassert cctype cerrno cfenv cfloat cinttypes climits clocale csetjmp csignal cst
 cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype
 """.split())
 POSIX = re.compile(r"(sys|netinet|arpa|linux)/\w+\.h$|"
-                   r"(unistd|fcntl|dlfcn|pthread|sched|signal|poll|termios|link|spawn|elf|"
+                   r"(assert|errno|float|inttypes|limits|math|std\w+|string|time|unistd|fcntl|dlfcn|pthread|sched|signal|poll|termios|link|spawn|elf|"
                    r"immintrin|arm_neon|x86intrin|cpuid)\.h$")
 
 
@@ -53,20 +53,29 @@ def is_public(path):
     return path.endswith((".h", ".cuh")) and not path.endswith(("_simd.h", "_internal.h"))
 
 
-def is_gpu_source(path):
-    return module_of(path) == "device" or path.endswith((".cuh", "_args.h"))
+def gpu_sources(texts):
+    """What a GPU compiles: device/, *.cuh, *_args.h, and whatever they include."""
+    found = set()
+    waiting = [p for p in texts if module_of(p) == "device" or p.endswith((".cuh", "_args.h"))]
+    while waiting:
+        path = waiting.pop()
+        if path in texts and path not in found:
+            found.add(path)
+            hidden = host_only_lines(texts[path])
+            waiting += [t for line, _, t in includes(texts[path]) if line not in hidden]
+    return found
 
 
-def check_angle(path, target):
-    if is_gpu_source(path):
-        return f"<{target}>: what a GPU compiles includes no header but device/'s"
+def check_angle(path, target, for_gpu):
+    if for_gpu:
+        return f"<{target}>: what a GPU compiles includes no standard header"
     known = target in STANDARD or POSIX.match(target)
     if module_of(path) and is_public(path) and not known:
         return f"<{target}>: third-party headers belong in .cpp files or *_internal.h"
     return None
 
 
-def check_quoted(path, target):
+def check_quoted(path, target, for_gpu):
     if not target.startswith(("tilewright/", "cli/", "tests/", "bench/")):
         return f'"{target}": include by the path from the root of the tree'
     ours, theirs = module_of(path), module_of(target)
@@ -80,9 +89,9 @@ def check_quoted(path, target):
     if ours != theirs and RANKS[theirs] >= RANKS[ours]:
         return (f'"{target}": {ours} has rank {RANKS[ours]} and may not include {theirs} of rank '
                 f"{RANKS[theirs]}")
-    if is_gpu_source(path) and not is_gpu_source(target):
-        return f'"{target}": what a GPU compiles includes only device/, *_args.h and .cuh'
-    if op_of(target) != op_of(path) and ours == "ops":
+    if for_gpu and theirs not in ("device", "ops"):
+        return f'"{target}": what a GPU compiles includes only headers of device/ and ops/'
+    if ours == theirs == "ops" and op_of(target) != op_of(path):
         return check_other_op(path, target)
     return None
 
@@ -116,12 +125,11 @@ def find_cycle(edges):
     return next((cycle for node in sorted(edges) if (cycle := visit(node))), None)
 
 
-def check_source(path, text, op_edges):
+def check_source(path, text, for_gpu, op_edges):
     hidden = host_only_lines(text)
     for line, kind, target in includes(text):
-        if kind == "<" and is_gpu_source(path) and line in hidden:
-            continue
-        problem = check_angle(path, target) if kind == "<" else check_quoted(path, target)
+        check = check_angle if kind == "<" else check_quoted
+        problem = check(path, target, for_gpu and line not in hidden)
         if problem:
             yield f"{path}:{line}: {problem}"
         ours, theirs = op_of(path), op_of(target)
@@ -147,11 +155,12 @@ def check_text(path, text):
 def check_tree(root):
     """(problems, warnings), each a list of lines 'path:line: what is wrong'."""
     problems, warnings, op_edges = [], [], {}
-    for path in paths(root):
-        text = read(root, path)
+    texts = {path: read(root, path) for path in paths(root)}
+    gpu = gpu_sources(texts)
+    for path, text in texts.items():
         problems += check_text(path, text)
         if path.endswith(SOURCES):
-            problems += check_source(path, text, op_edges)
+            problems += check_source(path, text, path in gpu, op_edges)
             if WARN_LINES < text.count("\n") <= MAX_LINES:
                 warnings.append(f"{path}: {text.count(chr(10))} lines; think of splitting it")
     cycle = find_cycle(op_edges)

@@ -65,8 +65,15 @@ class Refused(unittest.TestCase):
             self.refuse(path, "#include <cstdint>\n", "what a GPU compiles")
 
     def test_host_header_for_the_gpu(self):
-        self.refuse("tilewright/ops/add/add.cuh", '#include "tilewright/ops/add/add.h"\n',
+        self.refuse("tilewright/ops/add/add.cuh", '#include "tilewright/runtime/tensor.h"\n',
                     "what a GPU compiles")
+
+    def test_what_a_kernel_reaches_is_a_kernels(self):
+        found = problems_of({
+            "tilewright/ops/add/add.cuh": HEADER + '#include "tilewright/ops/_core/layout.h"\n',
+            "tilewright/ops/_core/layout.h": HEADER + "#include <vector>\n"})
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith("tilewright/ops/_core/layout.h:3"), found[0])
 
     def test_wrong_half_of_a_guard(self):
         self.refuse("tilewright/device/core/a.h",
@@ -94,6 +101,9 @@ class Accepted(unittest.TestCase):
     def test_downward_and_own_folder(self):
         self.accept({"tilewright/llm/a.h": '#include "tilewright/base/text.h"\n'
                                            '#include "tilewright/llm/b.h"\n#include <vector>\n'})
+
+    def test_core_includes_lower_folders(self):
+        self.accept({"tilewright/ops/_core/a.cpp": '#include "tilewright/runtime/tensor.h"\n'})
 
     def test_other_op_by_public_header(self):
         self.accept({"tilewright/ops/linear/a.cpp": '#include "tilewright/ops/gelu/gelu.h"\n'})
