@@ -9,7 +9,7 @@ namespace tilewright {
 struct AttentionOptions {
   float scale = 0;            // of the scores; 0: 1/sqrt(head_dim)
   bool causal = true;         // token t sees cache entries 0 … positions[t]
-  Tensor workspace;           // f32 scratch for split-KV, at least attention_workspace() elements;
+  Tensor workspace{};         // f32 scratch for split-KV, at least attention_workspace() elements;
                               // undefined: allocated from the pool
 };
 

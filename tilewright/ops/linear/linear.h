@@ -8,9 +8,9 @@
 namespace tilewright {
 
 struct LinearOptions {
-  Tensor bias;         // [N] f32, f16 or bf16, or undefined
-  Tensor residual;     // [M, N], added to the result; may be y itself
-  Tensor norm_weight;  // [K]: x is rms-normalised with it first (fused for few rows)
+  Tensor bias{};         // [N] f32, f16 or bf16, or undefined
+  Tensor residual{};     // [M, N], added to the result; may be y itself
+  Tensor norm_weight{};  // [K]: x is rms-normalised with it first (fused for few rows)
   float norm_eps = 0;
   bool silu_pairs = false;  // two weights of equal shape: y = silu(x·gate^T) * (x·up^T)
 };
