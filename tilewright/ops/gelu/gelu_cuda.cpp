@@ -1,14 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tilewright/ops/gelu/gelu_cuda.h"
 
-#include "tilewright/base/error.h"
+#include "tilewright/ops/_core/pointwise_launch.h"
 
 namespace tilewright {
 
-void gelu_cuda(const GeluArgs&, DType, DType, const Stream&) {
-  TW_FAIL(Unsupported, "gelu_cuda: this build has no kernel for cuda; run on cpu");
+namespace {
+
+KernelSpec gelu_kernel(DType y, DType x, bool tanh_form, bool vectors) {
+  return {"tilewright/ops/gelu/gelu.cuh", instance("gelu_elements", y, x, tanh_form, vectors)};
 }
 
-KernelList gelu_manifest() { return {}; }
+}  // namespace
+
+void gelu_cuda(const GeluArgs& args, DType x, DType y, const Stream& stream) {
+  if (args.layout.count == 0) return;
+  const bool vectors = pointwise_vectors<2>(args.layout, {args.y, args.x});
+  launch(gelu_kernel(y, x, args.tanh_form != 0, vectors), pointwise_shape(args.layout, "gelu"),
+         stream, args);
+}
+
+KernelList gelu_manifest() {
+  KernelList kernels;
+  for (DType y : kRealTypes) {
+    for (DType x : kRealTypes) {
+      for (int form = 0; form < 4; ++form) {
+        kernels.push_back(gelu_kernel(y, x, (form & 1) != 0, (form & 2) != 0));
+      }
+    }
+  }
+  return kernels;
+}
 
 }  // namespace tilewright
