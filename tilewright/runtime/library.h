@@ -12,14 +12,14 @@ enum class LibraryId { kCuda, kNvrtc, kCublasLt, kCudnn, kNccl, kCupti };
 
 struct LibraryStatus {
   LibraryId id;
-  std::string name;       // "NVRTC"
+  std::string name;  // "NVRTC"
   bool loaded = false;
-  std::string path;       // the file that was loaded
-  std::string version;    // "13.0"
-  std::string found_by;   // "environment TW_NVRTC", "pip wheel nvidia-cuda-nvrtc", …
+  std::string path;                // the file that was loaded
+  std::string version;             // "13.0"
+  std::string found_by;            // "environment TW_NVRTC", "pip wheel nvidia-cuda-nvrtc", …
   std::vector<std::string> tried;  // "path: reason", in order
-  std::string variable;   // the environment variable that names a file
-  std::string remedy;     // what to install or set when it is missing
+  std::string variable;            // the environment variable that names a file
+  std::string remedy;              // what to install or set when it is missing
 };
 
 // Loads on first use and remembers the outcome.

@@ -20,7 +20,8 @@ class Buffer {
   // Page-locked host memory, for copies that overlap with work (plain memory without a GPU).
   static Buffer pinned(std::size_t bytes);
   // Someone else's memory; `owner` is kept alive as long as the buffer is used.
-  static Buffer wrap(Device device, void* data, std::size_t bytes, std::shared_ptr<const void> owner);
+  static Buffer wrap(Device device, void* data, std::size_t bytes,
+                     std::shared_ptr<const void> owner);
 
   void* data() const;
   std::size_t bytes() const;
