@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "tilewright/device/core/config.h"
+#include "tilewright/device/core/storage.h"
 
 namespace tilewright {
 
@@ -13,6 +13,8 @@ struct LayerNormArgs {
   int64_t rows, cols;
   int64_t x_stride, y_stride;  // of a row, in elements
   float eps;
+  // Set by the cuda side.
+  StorageType weight_type = kStorageF32, bias_type = kStorageF32;
 };
 
 }  // namespace tilewright
