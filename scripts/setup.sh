@@ -13,8 +13,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly BUILD=(
   "g++=g++" "cmake=cmake" "ninja-build=ninja" "ccache=ccache" "python3=python3"
   "libcli11-dev=<CLI/CLI.hpp>" "nlohmann-json3-dev=<nlohmann/json.hpp>"
-  "libhwy-dev=<hwy/highway.h>" "libpcre2-dev=<pcre2.h>" "libgtest-dev=<gtest/gtest.h>"
-  "zlib1g-dev=<zlib.h>" "libcurl4-openssl-dev=<curl/curl.h>"
+  "libhwy-dev=<hwy/highway.h>" "libpcre2-dev=<pcre2.h>" "libutf8proc-dev=<utf8proc.h>"
+  "libgtest-dev=<gtest/gtest.h>" "zlib1g-dev=<zlib.h>" "libcurl4-openssl-dev=<curl/curl.h>"
 )
 readonly FORMAT=("clang-format-19=clang-format-19")
 readonly DEV=("clang-19=clang-19" "clang-tidy-19=clang-tidy-19"
@@ -94,8 +94,8 @@ require() {
   is_debian || fail "this is not Debian or Ubuntu, so nothing is installed for you." \
     "Missing, by Debian's package names: $missing" \
     "Needed in all: a C++20 compiler (g++ 12 or later), CMake 3.25, Ninja, ccache, Python 3.9," \
-    "and the headers of CLI11, nlohmann-json, Highway 1.0, PCRE2 (with its static library)," \
-    "GoogleTest, zlib (with its static library) and libcurl. Install them and run this again."
+    "and the headers of CLI11, nlohmann-json, Highway 1.0, PCRE2 and utf8proc (with their static" \
+    "libraries), GoogleTest, zlib (with its static library) and libcurl. Install them and run this again."
   # shellcheck disable=SC2086
   install_packages $missing
   changed=1

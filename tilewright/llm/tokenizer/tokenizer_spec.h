@@ -15,15 +15,19 @@ class GgufFile;
 
 // One step of the pre-tokeniser: each cuts every piece that the steps before it left.
 struct PreTokenStep {
-  enum class Kind { kRegex, kLiteral, kDigits };
+  enum class Kind {
+    kRegex,        // cut at matches of `pattern`
+    kLiteral,      // cut at occurrences of `pattern`
+    kDigits,       // cut at numeric characters, one by one
+    kDigitRuns,    // cut at runs of numeric characters
+    kPrefixSpace,  // put a space before a piece that begins without one
+  };
+  // What becomes of a match; `kIsolated` makes it a piece of its own.
   enum class Behavior { kIsolated, kRemoved, kMergedWithPrevious, kMergedWithNext, kContiguous };
   Kind kind = Kind::kRegex;
-  std::string pattern;  // kRegex, kLiteral
+  std::string pattern;
   Behavior behavior = Behavior::kIsolated;
-  bool invert = false;
-  // Put before a piece that does not begin with a space (ByteLevel's add_prefix_space).
-  bool add_prefix_space = false;
-  bool individual_digits = false;  // kDigits
+  bool invert = false;  // what lies between matches is the match
 };
 
 enum class Normalization { kNfc, kNfd, kNfkc, kNfkd };
