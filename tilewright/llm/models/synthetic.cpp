@@ -44,6 +44,7 @@ const std::vector<ModelConfig>& shapes() {
       llama_shape("llama-3.2-1b", 16, 2048, 8192, 32, 8, 128256, 500000, true),
       llama_shape("smollm2-135m", 30, 576, 1536, 9, 3, 49152, 100000, true),
       llama_shape("smollm2-360m", 32, 960, 2560, 15, 5, 49152, 100000, true),
+      llama_shape("tiny", 2, 256, 512, 4, 2, 512, 10000, true),
       llama_shape("smollm2-1.7b", 24, 2048, 8192, 32, 32, 49152, 130000, true),
   };
   return list;
