@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "tilewright/device/core/config.h"
+#include "tilewright/device/core/storage.h"
 
 namespace tilewright {
 
@@ -21,6 +21,7 @@ struct AttentionArgs {
   int64_t value_sequence_stride, value_head_stride, value_stride;
   int64_t workspace_floats;
   float scale;
+  StorageType q_type = kStorageF32, out_type = kStorageF32;  // set by the cuda side
   int32_t causal;  // 0: every entry of the cache is seen by every token of position >= 0
 };
 

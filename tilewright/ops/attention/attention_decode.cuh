@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Few tokens, each with its own stretch of the cache. A block serves up to kGroup query heads of one
+// key/value head, so the cache is read once for them, and a part of the entries: the parts are those
+// of the blocks of a cluster, which merge through shared memory (kClustered), or are merged by a
+// second kernel from the workspace. Bound: memory; latency at short contexts.
+//
+// A team of kTeam lanes reads an entry, eight elements a lane; teams take entries in turn.
+#pragma once
+
+#include "tilewright/device/collective/cluster.h"
+#include "tilewright/device/ptx/griddepcontrol.h"
+#include "tilewright/ops/attention/attention_core.cuh"
+
+namespace tilewright {
+
+inline constexpr int kDecodeWarps = 8;
+inline constexpr int kDecodeThreads = 32 * kDecodeWarps;
+inline constexpr int kMergeThreads = 128;
+
+// The state of one team for kGroup heads.
+template <int kGroup>
+struct DecodeState {
+  float maximum[kGroup], sum[kGroup];
+  float output[kGroup][kVec8];
+};
+
+template <int kGroup>
+TW_DEVICE void clear(DecodeState<kGroup>& state) {
+  TW_UNROLL
+  for (int g = 0; g < kGroup; ++g) {
+    state.maximum[g] = minus_infinity();
+    state.sum[g] = 0;
+    TW_UNROLL
+    for (int i = 0; i < kVec8; ++i) state.output[g][i] = 0;
+  }
+}
+
+// Takes in kEntries entries: keys, values (this lane's eight elements each) and how many are real.
+template <int kTeam, int kGroup, int kEntries>
+TW_DEVICE void absorb(DecodeState<kGroup>& state, const float (&q)[kGroup][kVec8],
+                      const Vec8<float> (&keys)[kEntries], const Vec8<float> (&values)[kEntries],
+                      int64_t real, int64_t stride) {
+  TW_UNROLL
+  for (int g = 0; g < kGroup; ++g) {
+    float score[kEntries], maximum = state.maximum[g];
+    TW_UNROLL
+    for (int e = 0; e < kEntries; ++e) {
+      float part = 0;
+      TW_UNROLL
+      for (int i = 0; i < kVec8; ++i) part += q[g][i] * keys[e].value[i];
+      part = lanes_reduce<kTeam>(part, ReduceSum());
+      score[e] = e * stride < real ? part : minus_infinity();
+      maximum = fmaxf(maximum, score[e]);
+    }
+    const float factor = rescale(state.maximum[g], maximum);
+    state.maximum[g] = maximum;
+    state.sum[g] *= factor;
+    TW_UNROLL
+    for (int i = 0; i < kVec8; ++i) state.output[g][i] *= factor;
+    TW_UNROLL
+    for (int e = 0; e < kEntries; ++e) {
+      const float weight = exp2_fast(score[e] - softmax_base(maximum));
+      state.sum[g] += weight;
+      TW_UNROLL
+      for (int i = 0; i < kVec8; ++i) state.output[g][i] += weight * values[e].value[i];
+    }
+  }
+}
+
+// Merges the teams of a warp; every team then holds the result.
+template <int kTeam, int kGroup>
+TW_DEVICE void merge_teams(DecodeState<kGroup>& state) {
+  TW_UNROLL
+  for (int mask = kTeam; mask < 32; mask *= 2) {
+    TW_UNROLL
+    for (int g = 0; g < kGroup; ++g) {
+      const float other = __shfl_xor_sync(0xffffffffu, state.maximum[g], mask);
+      const float other_sum = __shfl_xor_sync(0xffffffffu, state.sum[g], mask);
+      const float maximum = fmaxf(state.maximum[g], other);
+      const float mine = rescale(state.maximum[g], maximum), theirs = rescale(other, maximum);
+      state.maximum[g] = maximum;
+      state.sum[g] = state.sum[g] * mine + other_sum * theirs;
+      TW_UNROLL
+      for (int i = 0; i < kVec8; ++i) {
+        const float value = __shfl_xor_sync(0xffffffffu, state.output[g][i], mask);
+        state.output[g][i] = state.output[g][i] * mine + value * theirs;
+      }
+    }
+  }
+}
+
+// A warp's or a block's results for kGroup heads of kDim elements.
+template <int kGroup, int kDim>
+struct DecodePart {
+  float maximum[kGroup], sum[kGroup];
+  float output[kGroup][kDim];
+};
+
+// Merges element `at` of head g over parts 0 ... count - 1, in that order; part(i) is part i.
+struct MergedElement {
+  float maximum, sum, output;
+};
+template <class Part>
+TW_DEVICE MergedElement merge_element(int count, int g, int at, Part part) {
+  float maximum = minus_infinity();
+  for (int i = 0; i < count; ++i) maximum = fmaxf(maximum, part(i)->maximum[g]);
+  MergedElement merged = {maximum, 0, 0};
+  for (int i = 0; i < count; ++i) {
+    const float factor = rescale(part(i)->maximum[g], maximum);
+    merged.sum += part(i)->sum[g] * factor;
+    merged.output += part(i)->output[g][at] * factor;
+  }
+  return merged;
+}
+
+// Writes a warp's state, which all its teams hold, from the first team's lanes.
+template <int kTeam, int kGroup>
+TW_DEVICE void keep_state(DecodePart<kGroup, kTeam * kVec8>& part,
+                          const DecodeState<kGroup>& state) {
+  const int lane = int(threadIdx.x) % 32;
+  if (lane >= kTeam) return;
+  TW_UNROLL
+  for (int g = 0; g < kGroup; ++g) {
+    if (lane == 0) part.maximum[g] = state.maximum[g];
+    if (lane == 0) part.sum[g] = state.sum[g];
+    TW_UNROLL
+    for (int i = 0; i < kVec8; ++i) part.output[g][lane * kVec8 + i] = state.output[g][i];
+  }
+}
+
+// Which heads and entries a block works on.
+struct DecodeWork {
+  int64_t token, kv_head, first_head, heads;  // heads: real ones of kGroup
+  int64_t begin, end;                         // entries
+};
+template <int kGroup>
+TW_DEVICE DecodeWork decode_work(const AttentionArgs& args) {
+  const int group = int(args.heads / args.kv_heads);
+  const int parts_of_group = (group + kGroup - 1) / kGroup;
+  const int kv_head = int(blockIdx.y) / parts_of_group;
+  const int offset = int(blockIdx.y) % parts_of_group * kGroup;
+  DecodeWork work;
+  work.token = blockIdx.z;
+  work.kv_head = kv_head;
+  work.first_head = int64_t(kv_head) * group + offset;
+  work.heads = group - offset < kGroup ? group - offset : kGroup;
+  const int seen = int(visible_entries(args, work.token));
+  const int share = (seen + int(gridDim.x) - 1) / int(gridDim.x);
+  work.begin = int64_t(share) * blockIdx.x;
+  work.end = work.begin + share < seen ? work.begin + share : seen;
+  return work;
+}
+
+template <class C, int kTeam, int kGroup>
+TW_DEVICE void read_entries(const AttentionArgs& args, const DecodeWork& work,
+                            DecodeState<kGroup>& state) {
+  constexpr int kTeams = kDecodeThreads / kTeam;
+  constexpr int kEntries = kGroup > 2 ? 4 : 8;  // in flight for each team
+  const int team = int(threadIdx.x) / kTeam;
+  const int64_t at = int(threadIdx.x) % kTeam * kVec8;
+  const bool inside = at < args.head_dim;
+  const int64_t sequence = args.sequences[work.token];
+
+  float q[kGroup][kVec8];
+  TW_UNROLL
+  for (int g = 0; g < kGroup; ++g) {
+    const int64_t source = work.token * args.q_token_stride +
+                           (work.first_head + g) * args.q_head_stride + at;
+    TW_UNROLL
+    for (int i = 0; i < kVec8; ++i) {
+      const bool real = inside && g < work.heads;
+      q[g][i] = real ? load_any(args.q, source + i, args.q_type) * (args.scale * kLog2E) : 0.0f;
+    }
+  }
+  const C* keys = static_cast<const C*>(args.keys) + sequence * args.key_sequence_stride +
+                  work.kv_head * args.key_head_stride + at;
+  const C* values = static_cast<const C*>(args.values) + sequence * args.value_sequence_stride +
+                    work.kv_head * args.value_head_stride + at;
+  for (int64_t entry = work.begin; entry < work.end; entry += kTeams * kEntries) {
+    const int64_t first = entry + team, real = work.end - first;
+    Vec8<float> k[kEntries], v[kEntries];
+    TW_UNROLL
+    for (int e = 0; e < kEntries; ++e) {
+      const bool valid = inside && e * kTeams < real;
+      k[e] = valid ? load8(keys + (first + e * kTeams) * args.key_stride) : Vec8<float>{};
+    }
+    TW_UNROLL
+    for (int e = 0; e < kEntries; ++e) {
+      const bool valid = inside && e * kTeams < real;
+      v[e] = valid ? load8(values + (first + e * kTeams) * args.value_stride) : Vec8<float>{};
+    }
+    absorb<kTeam>(state, q, k, v, real, kTeams);
+  }
+}
+
+// Merges the parts of all warps, element by element, and gives each to put(g, at, element).
+template <int kGroup, int kDim, class Part, class Put>
+TW_DEVICE void merge_parts(const AttentionArgs& args, const DecodeWork& work, int count, int first,
+                           int step, Part part, Put put) {
+  for (int index = first; index < kGroup * kDim; index += step) {
+    const int g = index / kDim, at = index % kDim;
+    if (g < work.heads && at < args.head_dim) put(g, at, merge_element(count, g, at, part));
+  }
+}
+
+TW_DEVICE void write_output(const AttentionArgs& args, int64_t token, int64_t head, int64_t at,
+                            float output, float sum) {
+  store_any(args.out, token * args.out_token_stride + head * args.out_head_stride + at,
+            args.out_type, output * softmax_inverse(sum));
+}
+
+// Where a part of a head's result lies in the workspace: maximum, sum, output[head_dim].
+TW_DEVICE float* workspace_part(const AttentionArgs& args, int64_t token, int64_t head, int parts,
+                                int part) {
+  return args.workspace + ((token * args.heads + head) * parts + part) * (args.head_dim + 2);
+}
+
+template <class C, int kTeam, int kGroup, bool kClustered>
+TW_KERNEL(kDecodeThreads) attention_decode(const TW_GRID_CONSTANT AttentionArgs args) {
+  constexpr int kDim = kTeam * kVec8;
+  using Part = DecodePart<kGroup, kDim>;
+  __shared__ Part parts[kDecodeWarps];
+  ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();
+  const DecodeWork work = decode_work<kGroup>(args);
+  DecodeState<kGroup> state;
+  clear(state);
+  if (work.begin < work.end) read_entries<C, kTeam, kGroup>(args, work, state);
+  merge_teams<kTeam>(state);
+  keep_state<kTeam>(parts[threadIdx.x / 32], state);
+  __syncthreads();
+
+  const int thread = int(threadIdx.x), ranks = int(gridDim.x), rank = int(blockIdx.x);
+  const auto warp_part = [&](int i) { return &parts[i]; };
+  const auto write = [&](int g, int at, const MergedElement& element) {
+    write_output(args, work.token, work.first_head + g, at, element.output, element.sum);
+  };
+  if constexpr (kClustered) {
+    __shared__ Part merged;
+    const auto keep = [&](int g, int at, const MergedElement& element) {
+      merged.output[g][at] = element.output;
+      if (at == 0) merged.maximum[g] = element.maximum;
+      if (at == 0) merged.sum[g] = element.sum;
+    };
+    merge_parts<kGroup, kDim>(args, work, kDecodeWarps, thread, kDecodeThreads, warp_part, keep);
+    ptx::barrier_cluster();
+    merge_parts<kGroup, kDim>(args, work, ranks, rank * kDecodeThreads + thread,
+                              ranks * kDecodeThreads,
+                              [&](int i) { return ptx::mapa(&merged, i); }, write);
+    ptx::barrier_cluster();  // nobody leaves while its part is read
+  } else if (ranks == 1) {
+    merge_parts<kGroup, kDim>(args, work, kDecodeWarps, thread, kDecodeThreads, warp_part, write);
+  } else {
+    const auto put_aside = [&](int g, int at, const MergedElement& element) {
+      float* part = workspace_part(args, work.token, work.first_head + g, ranks, rank);
+      part[2 + at] = element.output;
+      if (at == 0) part[0] = element.maximum;
+      if (at == 0) part[1] = element.sum;
+    };
+    merge_parts<kGroup, kDim>(args, work, kDecodeWarps, thread, kDecodeThreads, warp_part,
+                              put_aside);
+  }
+}
+
+// Merges what attention_decode put aside. Grid: heads, tokens.
+template <int kParts>
+TW_KERNEL(kMergeThreads) attention_merge(const TW_GRID_CONSTANT AttentionArgs args) {
+  ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();
+  const int64_t head = blockIdx.x, token = blockIdx.y;
+  float maximum = minus_infinity();
+  for (int i = 0; i < kParts; ++i) {
+    maximum = fmaxf(maximum, workspace_part(args, token, head, kParts, i)[0]);
+  }
+  for (int64_t at = threadIdx.x; at < args.head_dim; at += kMergeThreads) {
+    float sum = 0, output = 0;
+    for (int i = 0; i < kParts; ++i) {
+      const float* part = workspace_part(args, token, head, kParts, i);
+      const float factor = rescale(part[0], maximum);
+      sum += part[1] * factor;
+      output += part[2 + at] * factor;
+    }
+    write_output(args, token, head, at, output, sum);
+  }
+}
+
+}  // namespace tilewright
