@@ -59,6 +59,9 @@ class Refused(unittest.TestCase):
     def test_third_party_in_public_header(self):
         self.refuse("tilewright/llm/a.h", "#include <nlohmann/json.hpp>\n", "third-party")
 
+    def test_highway_in_public_header(self):
+        self.refuse("tilewright/ops/add/add.h", '#include "hwy/highway.h"\n', "third-party")
+
     def test_standard_header_for_the_gpu(self):
         for path in ("tilewright/device/core/a.h", "tilewright/ops/add/add.cuh",
                      "tilewright/ops/add/add_args.h"):
@@ -110,7 +113,8 @@ class Accepted(unittest.TestCase):
 
     def test_third_party_in_source_or_internal_header(self):
         self.accept({"tilewright/llm/a.cpp": "#include <nlohmann/json.hpp>\n",
-                     "tilewright/ops/add/add_simd.h": "#include <hwy/highway.h>\n"})
+                     "tilewright/ops/add/add_simd.h": "#include <hwy/highway.h>\n",
+                     "tilewright/ops/_core/simd.h": '#include "hwy/highway.h"\n'})
 
     def test_guarded_standard_header(self):
         self.accept({"tilewright/device/core/a.h":

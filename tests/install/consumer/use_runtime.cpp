@@ -7,8 +7,7 @@
 
 int main() {
   const tilewright::Shape shape{2, 3};
-  std::printf("%lld elements, %s\n",
-              static_cast<long long>(tilewright::element_count(shape)),
+  std::printf("%lld elements, %s\n", static_cast<long long>(tilewright::element_count(shape)),
               tilewright::sha256_hex("abc").substr(0, 8).c_str());
   try {
     TW_FAIL(Unsupported, "thrown across the installed library");
