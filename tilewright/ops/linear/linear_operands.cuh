@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands whose type is read at run time, and the end of every linear kernel.
+#pragma once
+
+#include "tilewright/device/core/types.h"
+#include "tilewright/device/ptx/memory.h"
+#include "tilewright/ops/linear/linear_args.h"
+
+namespace tilewright {
+
+TW_DEVICE float load_any(const void* base, StorageType type, int64_t index) {
+  if (type == kStorageF32) return static_cast<const float*>(base)[index];
+  if (type == kStorageF16) return to_float(static_cast<const half*>(base)[index]);
+  return to_float(static_cast<const bf16*>(base)[index]);
+}
+
+TW_DEVICE void store_any(void* base, StorageType type, int64_t index, float value) {
+  if (type == kStorageF32) {
+    static_cast<float*>(base)[index] = value;
+  } else if (type == kStorageF16) {
+    static_cast<half*>(base)[index] = from_float<half>(value);
+  } else {
+    static_cast<bf16*>(base)[index] = from_float<bf16>(value);
+  }
+}
+
+TW_DEVICE int64_t element_bytes(StorageType type) { return type == kStorageF32 ? 4 : 2; }
+
+// Whether rows of this operand may be read 16 bytes at a time.
+TW_DEVICE bool rows_aligned(const void* base, StorageType type, int64_t stride) {
+  return ((reinterpret_cast<uint64_t>(base) | uint64_t(stride * element_bytes(type))) & 15u) == 0;
+}
+
+namespace detail {
+
+TW_DEVICE void unpack_any16(const ptx::Word4& raw, StorageType type, float (&value)[8]) {
+  TW_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const uint16_t low = uint16_t(raw.word[i]), high = uint16_t(raw.word[i] >> 16);
+    value[2 * i] = type == kStorageF16 ? half_to_float(low) : to_float(bf16{low});
+    value[2 * i + 1] = type == kStorageF16 ? half_to_float(high) : to_float(bf16{high});
+  }
+}
+
+}  // namespace detail
+
+// Elements index … index + 7, past the L1; their address is aligned to 16 bytes.
+TW_DEVICE void load8_aligned(const void* base, StorageType type, int64_t index, float (&value)[8]) {
+  const char* source = static_cast<const char*>(base) + index * element_bytes(type);
+  const ptx::Word4 first = ptx::ld_global_cg(source);
+  if (type == kStorageF32) {
+    const ptx::Word4 second = ptx::ld_global_cg(source + 16);
+    TW_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      value[i] = detail::bits_float(first.word[i]);
+      value[i + 4] = detail::bits_float(second.word[i]);
+    }
+  } else {
+    detail::unpack_any16(first, type, value);
+  }
+}
+
+// The same of any alignment; elements past `count` read as 0.
+TW_DEVICE void load8_any(const void* base, StorageType type, int64_t index, int64_t count,
+                         bool aligned, float (&value)[8]) {
+  if (aligned && count >= 8) return load8_aligned(base, type, index, value);
+  TW_UNROLL
+  for (int i = 0; i < 8; ++i) value[i] = i < count ? load_any(base, type, index + i) : 0.0f;
+}
+
+TW_DEVICE float silu(float value) { return value / (1.0f + __expf(-value)); }
+
+// y[m, column] = value + bias + residual.
+TW_DEVICE void finish(const LinearArgs& args, int64_t m, int64_t column, float value) {
+  if (args.bias != nullptr) value += load_any(args.bias, args.bias_type, column);
+  if (args.residual != nullptr) {
+    value += load_any(args.residual, args.residual_type, m * args.residual_stride + column);
+  }
+  store_any(args.y, args.y_type, m * args.y_stride + column, value);
+}
+
+// Row `row` of the weights that follow each other.
+TW_DEVICE const char* weight_row(const LinearArgs& args, int64_t row) {
+  int part = 0;
+  if (row >= args.part[0].rows) {
+    row -= args.part[0].rows;
+    part = 1;
+    if (row >= args.part[1].rows) {
+      row -= args.part[1].rows;
+      part = 2;
+    }
+  }
+  return static_cast<const char*>(args.part[part].data) + row * args.part[part].row_bytes;
+}
+
+// Row `row` of the gate (0) or the up (1) weight.
+TW_DEVICE const char* pair_row(const LinearArgs& args, int64_t row, int part) {
+  return static_cast<const char*>(args.part[part].data) + row * args.part[part].row_bytes;
+}
+
+}  // namespace tilewright
