@@ -24,10 +24,12 @@ using size_t = decltype(sizeof(0));
 #define TW_KERNEL(threads) __global__ void __launch_bounds__(threads)
 #define TW_GRID_CONSTANT __grid_constant__
 #define TW_UNROLL _Pragma("unroll")
+#define TW_NO_UNROLL _Pragma("unroll 1")
 #else
 #define TW_HOST_DEVICE inline
 #define TW_DEVICE inline
 #define TW_UNROLL
+#define TW_NO_UNROLL
 #endif
 
 #if defined(__CUDA_ARCH__)
