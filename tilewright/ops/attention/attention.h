@@ -7,10 +7,11 @@
 namespace tilewright {
 
 struct AttentionOptions {
-  float scale = 0;            // of the scores; 0: 1/sqrt(head_dim)
-  bool causal = true;         // token t sees cache entries 0 … positions[t]
-  Tensor workspace{};         // f32 scratch for split-KV, at least attention_workspace() elements;
-                              // undefined: allocated from the pool
+  float scale = 0;     // of the scores; 0: 1/sqrt(head_dim)
+  bool causal = true;  // token t sees cache entries 0 … positions[t]; false: all `capacity` of them
+                       // (a cache sliced to its filled part)
+  Tensor workspace{};  // f32 scratch for split-KV, at least attention_workspace() elements;
+                       // undefined: allocated from the pool
 };
 
 // out[t, h, :] = sum_j softmax_j(scale * q[t, h, :] · k[s, h', j, :]) * v[s, h', j, :], where
@@ -19,7 +20,7 @@ struct AttentionOptions {
 // number of cache entries is read on the device, so a captured launch stays valid as they grow.
 //   q           [tokens, heads, head_dim], f32, f16, bf16; strides free but the last
 //   cache       see KeyValueCache; head_dim 32 … 256, a multiple of 8
-//   positions, sequences  [tokens] i32 (a negative position: nothing to see, output 0)
+//   positions, sequences  [tokens] i32 (a negative position, or no such sequence: output 0)
 //   out         [tokens, heads, head_dim], f32, f16, bf16
 // Online softmax in float32 (Milakov and Gimelshein, 2018; Dao, FlashAttention-2, 2023). Run-to-run
 // deterministic.

@@ -10,7 +10,7 @@
 //   top-p  (p < 1)          W = sum of w over what top-k kept; the largest key T of those such that
 //                           the sum of w over keys >= T is at least top_p_target(p, W)
 //   min-p  (p > 0)          keeps exp(z_j) >= p. The largest probability has weight 1, so no
-//                           renormalisation is needed
+//                           renormalisation is needed; p > 1 leaves the first maximum
 // Drawn is the first j that has the largest z_j + gumbel(noise_bits(seed, position, j)).
 // A row with NaN gives its first NaN; a row whose maximum is infinite gives its first maximum (so a
 // row of -inf gives 0); t = 0, negative or NaN gives the first maximum.
