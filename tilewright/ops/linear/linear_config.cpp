@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tilewright/ops/linear/linear_config.h"
+
+#include <algorithm>
+
+#include "tilewright/ops/_core/kernel_names.h"
+
+namespace tilewright {
+
+namespace {
+
+// Two kernels of a chain fit on a multiprocessor of 228 KB, so that the next one fills its ring
+// while this one ends.
+constexpr std::uint32_t kSharedBudget = 112 * 1024;
+constexpr std::uint32_t kLeastRing = 64 * 1024;  // bytes in flight that saturate the memory
+
+bool is_wide(DType weight) { return !is_block_type(weight); }
+
+int default_stage_units(DType weight) {
+  switch (weight) {
+    case DType::q8_0: return 32;
+    case DType::q4_0:
+    case DType::q4_1:
+    case DType::q6_k: return 64;
+    default: return 16;
+  }
+}
+
+// Terms of the operand type that x is split into. Exact without a norm; a normalised row keeps 16
+// bits (bfloat16 operands) or 22 (half operands).
+int plane_count(const LinearArgs& args, DType weight) {
+  if (args.norm_weight != nullptr) return 2;
+  if (weight == DType::f16) return args.x_type == kStorageF32 ? 2 : 1;
+  if (args.x_type == kStorageF32) return 3;
+  return args.x_type == kStorageF16 ? 2 : 1;
+}
+
+int group_count(int columns) {
+  for (const int groups : {1, 2, 4}) {
+    if (columns <= groups * 8) return groups;
+  }
+  return 6;
+}
+
+std::uint32_t stage_row_bytes(DType weight, int stage_units) {
+  return static_cast<std::uint32_t>(bytes_of(weight, std::int64_t(stage_units) * 32));
+}
+
+struct Fit {
+  LinearArgs& args;
+  DType weight;
+  const StreamConfig& config;
+
+  std::uint32_t bytes(int pass_units, int stages) const {
+    args.pass_units = pass_units;
+    args.stages = stages;
+    return stream_layout(args, config.warps, config.groups,
+                         stage_row_bytes(weight, config.stage_units), is_wide(weight),
+                         weight == DType::q4_1, ceil_div(args.rows, config.blocks))
+        .bytes;
+  }
+};
+
+}  // namespace
+
+std::string weight_format(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return "tilewright::PlainWeights<float>";
+    case DType::f16: return "tilewright::PlainWeights<tilewright::half>";
+    case DType::bf16: return "tilewright::PlainWeights<tilewright::bf16>";
+    case DType::q8_0: return "tilewright::WeightsQ8_0";
+    case DType::q4_0: return "tilewright::WeightsQ4_0";
+    case DType::q4_1: return "tilewright::WeightsQ4_1";
+    case DType::q6_k: return "tilewright::WeightsQ6K";
+    default: TW_FAIL(Unsupported, "linear: cuda: no kernel reads ", name(dtype), " weights");
+  }
+}
+
+std::string StreamConfig::kernel(DType weight) const {
+  return str("tilewright::linear_stream<", weight_format(weight), ", ", warps, ", ", groups, ", ",
+             stage_units, ">");
+}
+
+bool stream_possible(const LinearArgs& args, int parts, DType weight, const LinearGpu& gpu) {
+  if (gpu.arch < 90 || weight == DType::f32) return false;
+  if (args.m < 1 || args.m > kFewRows || args.k == 0 || args.k % 32 != 0) return false;
+  if (args.k > std::int64_t(1) << 24) return false;
+  const std::int64_t x_bytes = args.x_type == kStorageF32 ? 4 : 2;
+  const auto address = [](const void* pointer) {
+    return reinterpret_cast<std::uintptr_t>(pointer);
+  };
+  if ((address(args.x) | std::uintptr_t(args.x_stride * x_bytes)) % 16 != 0) return false;
+  if (address(args.norm_weight) % 16 != 0) return false;
+  const std::uintptr_t align = is_wide(weight) ? 16 : weight == DType::q4_1 ? 4 : 2;
+  for (int i = 0; i < parts; ++i) {
+    const LinearPartArgs& part = args.part[i];
+    if ((address(part.data) | std::uintptr_t(part.row_bytes)) % align != 0) return false;
+  }
+  return true;
+}
+
+StreamConfig stream_config(LinearArgs& args, DType weight, const LinearGpu& gpu,
+                           const StreamTuning& tuning) {
+  StreamConfig config;
+  config.planes = plane_count(args, weight);
+  config.groups = group_count(config.planes * args.m);
+  config.warps = tuning.warps > 0 ? tuning.warps : 8;
+  config.stage_units = tuning.stage_units > 0 ? tuning.stage_units : default_stage_units(weight);
+  config.blocks = static_cast<int>(std::clamp<std::int64_t>(args.rows, 1, gpu.multiprocessors));
+  args.planes = config.planes;
+  args.evict_first = tuning.evict_first;
+
+  const Fit fit{args, weight, config};
+  const int units = static_cast<int>(args.k / 32);
+  const std::uint32_t stage = fit.bytes(units, 1) - fit.bytes(units, 0);
+  const int least = static_cast<int>(ceil_div(kLeastRing, stage));
+  const int most = tuning.max_stages > 0 ? tuning.max_stages : 32;
+  const std::uint32_t budget = tuning.shared_budget > 0 ? tuning.shared_budget : kSharedBudget;
+
+  // Halves what is held of x until it and the least ring fit; passes are whole stages.
+  int pass = units;
+  while (fit.bytes(pass, least) > gpu.shared_bytes && pass > config.stage_units) {
+    pass = static_cast<int>(ceil_div(ceil_div(pass, 2), config.stage_units)) * config.stage_units;
+  }
+  int stages = std::min(least, most);
+  while (stages > 2 && fit.bytes(pass, stages) > gpu.shared_bytes) --stages;
+  while (stages < most && fit.bytes(pass, stages + 1) <= std::min(budget, gpu.shared_bytes)) {
+    ++stages;
+  }
+  config.pass_units = pass;
+  config.stages = stages;
+  config.shared_bytes = fit.bytes(pass, stages);
+  return config;
+}
+
+}  // namespace tilewright
