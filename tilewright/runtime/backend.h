@@ -13,6 +13,7 @@
 #include "tilewright/base/shape.h"
 #include "tilewright/runtime/device.h"
 #include "tilewright/runtime/memory.h"
+#include "tilewright/runtime/stream.h"
 
 namespace tilewright::detail {
 
@@ -60,6 +61,7 @@ struct RowCopy {
   void* to = nullptr;
   const void* from = nullptr;
   std::int64_t to_pitch = 0, from_pitch = 0, width = 0, rows = 0;
+  bool to_host = false, from_host = false;
 };
 
 // A captured graph. Destroyed after the last replay was given to a stream.
@@ -115,8 +117,11 @@ class Backend {
   // Any pair of addresses that this backend's stream can reach.
   virtual void copy(void* to, const void* from, std::size_t bytes, StreamState& stream) = 0;
   virtual void copy_rows(const RowCopy& copy, StreamState& stream) = 0;
-  virtual void copy_strided(const StridedCopy& copy, StreamState& stream) = 0;
+  virtual void copy_strided(const StridedCopy& copy, const Stream& stream) = 0;
   virtual void fill(void* data, int value, std::size_t bytes, StreamState& stream) = 0;
+
+  // Lets kernels and copies of this device use memory of another one of its kind.
+  virtual void reach(Device) {}
 
   virtual void begin_capture(StreamState& stream) = 0;
   virtual std::unique_ptr<CapturedGraph> end_capture(StreamState& stream) = 0;
@@ -143,5 +148,7 @@ void trim_pinned();
 // The driver's side of it: nullptr when it refuses or there is no driver.
 void* cuda_allocate_host(std::size_t bytes) noexcept;
 void cuda_release_host(void* data) noexcept;
+// One kernel that copies any strides within a GPU.
+void launch_strided_copy(const StridedCopy& copy, const Stream& stream);
 
 }  // namespace tilewright::detail

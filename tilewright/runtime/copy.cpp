@@ -12,6 +12,12 @@ namespace {
 using detail::RowCopy;
 using detail::StridedCopy;
 
+void make_reachable(Device to, Device from) {
+  if (!to.is_cuda() || !from.is_cuda() || to == from) return;
+  detail::backend(to).reach(from);
+  detail::backend(from).reach(to);
+}
+
 // A cpu stream cannot reach a GPU: its copies go through a stream of that GPU, and wait.
 template <class Work>
 void on_reaching_stream(const Stream& stream, Device to, Device from, const char* what,
@@ -37,7 +43,7 @@ Shape packed_strides(const Shape& extents, std::int64_t unit) {
 }
 
 // Both sides are rows of bytes: one 2-D copy, between any devices.
-bool as_rows(const StridedCopy& copy, RowCopy& rows) {
+bool as_rows(const StridedCopy& copy, Device to, Device from, RowCopy& rows) {
   if (copy.extents.rank() > 2) return false;
   const bool inner = copy.extents.rank() == 2;
   if (inner && (copy.to_strides[1] != copy.unit || copy.from_strides[1] != copy.unit)) return false;
@@ -46,9 +52,13 @@ bool as_rows(const StridedCopy& copy, RowCopy& rows) {
           copy.to_strides[0],
           copy.from_strides[0],
           inner ? copy.extents[1] * copy.unit : copy.unit,
-          copy.extents[0]};
+          copy.extents[0],
+          to.is_cpu(),
+          from.is_cpu()};
   // The driver takes pitches that cover a row; anything else goes element by element.
-  return rows.to_pitch >= rows.width && rows.from_pitch >= rows.width;
+  constexpr std::int64_t kMaxPitch = INT32_MAX;
+  return rows.to_pitch >= rows.width && rows.from_pitch >= rows.width &&
+         rows.to_pitch <= kMaxPitch && rows.from_pitch <= kMaxPitch;
 }
 
 // Gather on the source's side, one straight copy, scatter on the other side.
@@ -65,18 +75,18 @@ void copy_through_packed(const StridedCopy& copy, Device to, Device from, const 
   stream.synchronize();
   from_stream.state()->backend->copy_strided(
       {copy.extents, packed, copy.from_strides, copy.unit, gathered.data(), copy.from},
-      *from_stream.state());
+      from_stream);
   from_stream.synchronize();
   copy_bytes(arrived.data(), to, gathered.data(), from, bytes, stream);
   stream.synchronize();
   to_stream.state()->backend->copy_strided(
-      {copy.extents, copy.to_strides, packed, copy.unit, copy.to, arrived.data()},
-      *to_stream.state());
+      {copy.extents, copy.to_strides, packed, copy.unit, copy.to, arrived.data()}, to_stream);
   to_stream.synchronize();
 }
 
 void copy_elements(StridedCopy copy, Device to, Device from, const Stream& stream) {
   detail::Backend& backend = *stream.state()->backend;
+  make_reachable(to, from);
   const bool packed = is_packed(copy.extents, copy.to_strides, copy.unit) &&
                       is_packed(copy.extents, copy.from_strides, copy.unit);
   if (packed) {
@@ -88,9 +98,9 @@ void copy_elements(StridedCopy copy, Device to, Device from, const Stream& strea
   const bool same = to == from && to == stream.device();
   // Many short rows are slow as a 2-D copy on a GPU, and fine as one kernel.
   const bool by_rows =
-      as_rows(copy, rows) && !two_gpus && (!same || to.is_cpu() || rows.width >= 64);
+      as_rows(copy, to, from, rows) && !two_gpus && (!same || to.is_cpu() || rows.width >= 64);
   if (by_rows) return backend.copy_rows(rows, *stream.state());
-  if (same) return backend.copy_strided(copy, *stream.state());
+  if (same) return backend.copy_strided(copy, stream);
   copy_through_packed(copy, to, from, stream);
 }
 
@@ -119,6 +129,7 @@ void copy_bytes(void* destination, Device to, const void* source, Device from, s
                 const Stream& stream) {
   if (bytes == 0) return;
   on_reaching_stream(stream, to, from, "copy_bytes", [&](const Stream& reaching) {
+    make_reachable(to, from);
     reaching.state()->backend->copy(destination, source, bytes, *reaching.state());
   });
 }

@@ -106,8 +106,8 @@ class CpuBackend final : public Backend {
   void copy_rows(const RowCopy& rows, StreamState& stream) override {
     submit(stream, [rows] { copy_rows_on_cpu(rows); });
   }
-  void copy_strided(const StridedCopy& copy, StreamState& stream) override {
-    submit(stream, [copy] { copy_strided_on_cpu(copy); });
+  void copy_strided(const StridedCopy& copy, const Stream& stream) override {
+    submit(*stream.state(), [copy] { copy_strided_on_cpu(copy); });
   }
   void fill(void* data, int value, std::size_t bytes, StreamState& stream) override {
     submit(stream, [=] { std::memset(data, value, bytes); });
