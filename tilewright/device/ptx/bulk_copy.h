@@ -27,6 +27,11 @@ TW_DEVICE void cp_async_bulk_evict_first(void* shared, const void* global, uint3
       : "memory");
 }
 
+// Brings the bytes into the L2.
+TW_DEVICE void cp_async_bulk_prefetch(const void* global, uint32_t bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global), "r"(bytes) : "memory");
+}
+
 // Orders this thread's ordinary accesses of shared memory before asynchronous copies that follow
 // the next barrier.
 TW_DEVICE void fence_proxy_async_shared() {

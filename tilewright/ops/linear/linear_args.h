@@ -27,10 +27,11 @@ struct LinearArgs {
   StorageType x_type, norm_type, bias_type, residual_type, y_type;
 
   // linear_stream alone.
-  int32_t planes;       // terms that an element of x is split into
-  int32_t stages;       // of the ring
-  int32_t pass_units;   // 32 elements each: how much of k stays in shared memory at once
-  int32_t evict_first;  // weights leave the L2 first
+  int32_t planes;           // terms that an element of x is split into
+  int32_t stages;           // of the ring
+  int32_t pass_units;       // 32 elements each: how much of k stays in shared memory at once
+  int32_t evict_first;      // weights leave the L2 first
+  int32_t prefetch_stages;  // asked into the L2 beyond the ring at the start
 };
 
 // Shared memory of linear_stream, in bytes from its start; the ring comes last.

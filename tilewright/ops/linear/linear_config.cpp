@@ -109,6 +109,7 @@ StreamConfig stream_config(LinearArgs& args, DType weight, const LinearGpu& gpu,
   config.blocks = static_cast<int>(std::clamp<std::int64_t>(args.rows, 1, gpu.multiprocessors));
   args.planes = config.planes;
   args.evict_first = tuning.evict_first;
+  args.prefetch_stages = tuning.prefetch_stages;
 
   const Fit fit{args, weight, config};
   const int units = static_cast<int>(args.k / 32);

@@ -26,6 +26,8 @@ struct StreamTuning {
   int max_stages = 0;
   std::uint32_t shared_budget = 0;  // bytes; the default lets two kernels share a multiprocessor
   bool evict_first = false;
+  bool programmatic = true;  // starts before the kernel before it has ended
+  int prefetch_stages = 0;  // asked into the L2 beyond the ring at the start
 };
 
 struct StreamConfig {

@@ -49,6 +49,7 @@ void launch_stream(LinearArgs& args, DType weight, const StreamTuning& tuning, c
   const StreamConfig config = stream_config(args, weight, gpu, tuning);
   LaunchShape shape = row_of_blocks(config.blocks, (config.warps + 1) * 32, "linear");
   shape.shared_bytes = config.shared_bytes;
+  shape.programmatic = tuning.programmatic;
   launch(kernel_of("linear_stream.cuh", config.kernel(weight)), shape, stream, args);
 }
 

@@ -79,48 +79,85 @@ struct Stream {
     return row + i < row_end ? weight_row(args, row + i) : nullptr;
   }
 
-  // Calls work(first unit, units of it) for each stage of a pass over a tile.
   TW_DEVICE int pass_end(int first) const {
     return first + args.pass_units < units ? first + args.pass_units : units;
   }
 
-  TW_DEVICE void produce(int lane) {
-    for (int pass = 0; pass < units; pass += args.pass_units) {
-      for (int64_t row = row_begin; row < row_end; row += tile_step) {
-        const char* source = lane < kTileRows ? source_row(row, lane) : nullptr;
-        for (int unit = pass; unit < pass_end(pass); unit += kStageUnits) {
-          const int count =
-              pass_end(pass) - unit < kStageUnits ? pass_end(pass) - unit : kStageUnits;
-          copy_stage(source, unit, count, lane);
-          next();
-        }
+  // Where the producer is: the next stage's units of its lane's row.
+  struct Cursor {
+    int pass = 0, unit = 0;
+    int64_t row;
+    const char* source;
+  };
+
+  TW_DEVICE const char* lane_row(int64_t row, int lane) const {
+    return lane < kTileRows ? source_row(row, lane) : nullptr;
+  }
+
+  TW_DEVICE void advance(Cursor& at, int lane) const {
+    at.unit += kStageUnits;
+    if (at.unit < pass_end(at.pass)) return;
+    at.row += tile_step;
+    if (at.row >= row_end) {
+      at.row = row_begin;
+      at.pass += args.pass_units;
+    }
+    at.unit = at.pass;
+    at.source = lane_row(at.row, lane);
+  }
+
+  struct Piece {
+    uint64_t start;
+    uint32_t bytes;
+  };
+
+  // A lane's bytes of a stage, from the 16-byte boundary before them; none past the block's rows.
+  TW_DEVICE Piece piece(const Cursor& at) const {
+    if (at.source == nullptr) return {0, 0};
+    const int left = pass_end(at.pass) - at.unit, count = left < kStageUnits ? left : kStageUnits;
+    const int64_t element = int64_t(at.unit) * StreamLayout::kUnit;
+    const uint64_t start =
+        reinterpret_cast<uint64_t>(at.source + element / Format::kBlock * Format::kBlockBytes);
+    const uint32_t used =
+        uint32_t(count * StreamLayout::kUnit / Format::kBlock * Format::kBlockBytes);
+    return {start & ~uint64_t(15), (uint32_t(start & 15u) + used + 15u) / 16u * 16u};
+  }
+
+  // Asks for what follows the first filling of the ring: it comes into the L2 while the multiplying
+  // warps wait for x.
+  TW_DEVICE void prefetch(Cursor at, int lane) const {
+    for (int i = 0; i < args.prefetch_stages && at.pass < units; ++i) {
+      const Piece next = piece(at);
+      if (next.bytes != 0) {
+        ptx::cp_async_bulk_prefetch(reinterpret_cast<const void*>(next.start), next.bytes);
       }
+      advance(at, lane);
     }
   }
 
-  TW_DEVICE void copy_stage(const char* source, int unit, int count, int lane) {
-    ptx::mbarrier_wait(empty + slot, phase ^ 1u);
-    uint32_t bytes = 0;
-    uint64_t start = 0;
-    if (source != nullptr) {
-      const int64_t element = int64_t(unit) * StreamLayout::kUnit;
-      start = reinterpret_cast<uint64_t>(source + element / Format::kBlock * Format::kBlockBytes);
-      const uint32_t used =
-          uint32_t(count * StreamLayout::kUnit / Format::kBlock * Format::kBlockBytes);
-      bytes = (uint32_t(start & 15u) + used + 15u) / 16u * 16u;
-      start &= ~uint64_t(15);
+  TW_DEVICE void produce(int lane) {
+    if (row_begin >= row_end) return;
+    Cursor at = {0, 0, row_begin, lane_row(row_begin, lane)};
+    for (int filled = 0; at.pass < units; ++filled) {
+      if (filled == args.stages) prefetch(at, lane);
+      copy_stage(piece(at), lane);
+      advance(at, lane);
+      next();
     }
-    const uint32_t total = __reduce_add_sync(0xffffffffu, bytes);
+  }
+
+  TW_DEVICE void copy_stage(const Piece& from, int lane) const {
+    ptx::mbarrier_wait(empty + slot, phase ^ 1u);
+    const uint32_t total = __reduce_add_sync(0xffffffffu, from.bytes);
     if (lane == 0) ptx::mbarrier_arrive_expect_tx(full + slot, total);
     __syncwarp();
-    if (bytes != 0) {
-      char* target = stage() + uint32_t(lane) * layout.row_pitch;
-      const void* from = reinterpret_cast<const void*>(start);
-      if (args.evict_first) {
-        ptx::cp_async_bulk_evict_first(target, from, bytes, full + slot);
-      } else {
-        ptx::cp_async_bulk(target, from, bytes, full + slot);
-      }
+    if (from.bytes == 0) return;
+    char* target = stage() + uint32_t(lane) * layout.row_pitch;
+    const void* source = reinterpret_cast<const void*>(from.start);
+    if (args.evict_first) {
+      ptx::cp_async_bulk_evict_first(target, source, from.bytes, full + slot);
+    } else {
+      ptx::cp_async_bulk(target, source, from.bytes, full + slot);
     }
   }
 
@@ -221,7 +258,7 @@ struct Stream {
 
   TW_DEVICE float total(const float* partials, int m, int row) const {
     float value = 0;
-    for (int plane = 0; plane < args.planes; ++plane) {
+    _Pragma("unroll 1") for (int plane = 0; plane < args.planes; ++plane) {
       const int column = plane * args.m + m;
       TW_UNROLL
       for (int warp = 0; warp < kWarps; ++warp) {

@@ -89,7 +89,8 @@ struct StreamX {
   TW_DEVICE void prefetch_norm() const {
     if (args.norm_weight == nullptr) return;
     const int64_t bytes = args.k * element_bytes(args.norm_type);
-    for (int64_t at = (warp * 32 + lane) * 128; at < bytes; at += kWarps * 32 * 128) {
+    _Pragma("unroll 1") for (int64_t at = (warp * 32 + lane) * 128; at < bytes;
+                             at += kWarps * 32 * 128) {
       ptx::prefetch_l2(static_cast<const char*>(args.norm_weight) + at);
     }
   }
@@ -181,7 +182,7 @@ struct StreamX {
         for (int i = 0; i < 8; ++i) value[i] *= scales.in[row];
       }
       float sum = 0;
-      for (int plane = 0; plane < args.planes; ++plane) {
+      _Pragma("unroll 1") for (int plane = 0; plane < args.planes; ++plane) {
         uint32_t term[8];
         TW_UNROLL
         for (int i = 0; i < 8; ++i) {
