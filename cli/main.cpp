@@ -1,10 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
+// The program `tw`: parses the command line and hands over to one run_… function.
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <new>
+#include <vector>
 
+#include "bench_llm.h"
+#include "language.h"
+#include "pull.h"
+#include "terminal.h"
 #include "tilewright/base/error.h"
 
-int main(int argc, char** argv) {
+namespace tilewright::cli {
+namespace {
+
+struct Command {
+  CLI::App* app;
+  std::function<int()> run;
+};
+
+void add_model_options(CLI::App* command, LanguageOptions& options) {
+  command->add_option("-m,--model", options.model,
+                      "A GGUF file, a Hugging Face folder, or the name of a pulled model")
+      ->required();
+  command->add_option("--device", options.device, "cpu, cuda:N, or auto (a GPU when there is one)")
+      ->capture_default_str();
+  command->add_option("--threads", options.threads, "Threads of the cpu device (0: every core)");
+  command->add_option("--context", options.context,
+                      "Positions of the key/value cache (0: the model's, 4096 at most)");
+  command->add_option("--weights", options.weights,
+                      "Convert f32, f16 and bf16 weights to this dtype");
+  command->add_flag("--no-graph", options.no_graph, "Decode without a captured graph");
+  command->add_flag("-q,--quiet", options.quiet, "No progress and no closing line");
+}
+
+void add_sampling_options(CLI::App* command, LanguageOptions& options) {
+  command->add_option("-n,--max-tokens", options.max_tokens,
+                      "Most tokens to make (-1: until the context is full)");
+  command->add_option("--system", options.system, "System message (with the chat template)");
+  command->add_option("--temp", options.temperature,
+                      "Temperature; 0 takes the likeliest token (default: generate 0, chat 0.2)");
+  command->add_option("--top-k", options.top_k, "Keep the K likeliest tokens (0: all)");
+  command->add_option("--top-p", options.top_p, "Keep the likeliest tokens that sum to P");
+  command->add_option("--min-p", options.min_p, "Keep tokens with P times the best probability");
+  command->add_option("--seed", options.seed, "Seed of the sampler (-1: a new one each time)");
+  command->add_option("--stop", options.stop, "Text that ends the answer; may be repeated");
+}
+
+Command add_generate(CLI::App& app) {
+  auto options = std::make_shared<LanguageOptions>();
+  CLI::App* command = app.add_subcommand("generate", "Continue a prompt with a language model");
+  add_model_options(command, *options);
+  add_sampling_options(command, *options);
+  command->add_option("-p,--prompt", options->prompt, "The prompt");
+  command->add_option("-f,--file", options->prompt_file, "Read the prompt from a file (-: stdin)");
+  command->add_flag("--chat", options->chat, "Put the prompt into the model's chat template");
+  command->add_flag("--ignore-eos", options->ignore_eos, "Go on past the end of the answer");
+  command->add_flag("--json", options->json, "One JSON object when done");
+  return {command, [options] { return run_generate(*options); }};
+}
+
+Command add_chat(CLI::App& app) {
+  auto options = std::make_shared<LanguageOptions>();
+  CLI::App* command = app.add_subcommand("chat", "Talk with a language model");
+  add_model_options(command, *options);
+  add_sampling_options(command, *options);
+  return {command, [options] { return run_chat(*options); }};
+}
+
+Command add_logits(CLI::App& app) {
+  auto options = std::make_shared<LanguageOptions>();
+  CLI::App* command =
+      app.add_subcommand("logits", "Print the logits of every position of given token ids");
+  add_model_options(command, *options);
+  command->add_option("--tokens", options->tokens_file, "A JSON array of token ids")->required();
+  command->add_flag("--json", options->json, "Rows of logits as JSON (the only format)");
+  return {command, [options] { return run_logits(*options); }};
+}
+
+Command add_bench_llm(CLI::App& app, const char* op, const char* text) {
+  auto options = std::make_shared<BenchLlmOptions>();
+  options->op = op;
+  CLI::App* command = app.add_subcommand(op, text);
+  command->add_option("-m,--model", options->model, "A model as `tw generate` takes it");
+  command->add_option("--shape", options->shape,
+                      "Random weights in the shape of llama-3.1-8b, llama-3.2-1b, smollm2-135m, …");
+  command->add_option("--dtype", options->dtype, "Dtype of random weights")->capture_default_str();
+  command->add_option("--weights", options->weights, "Convert a model's plain weights to this");
+  command->add_option("--device", options->device, "cpu, cuda:N or auto")->capture_default_str();
+  command->add_option("--batch", options->batch, "Sequences decoded together")
+      ->capture_default_str();
+  command->add_option("--prompt", options->prompt, "Tokens of the prompt")->capture_default_str();
+  command->add_option("--steps", options->steps, "Decode steps measured")->capture_default_str();
+  command->add_option("--repeats", options->repeats, "Prefills measured")->capture_default_str();
+  command->add_option("--context", options->context, "Positions of the cache");
+  command->add_option("--threads", options->threads, "Threads of the cpu device");
+  command->add_flag("--no-graph", options->no_graph, "Decode without a captured graph");
+  command->add_flag("--json", options->json, "One JSON row");
+  return {command, [options] { return run_bench_llm(*options); }};
+}
+
+Command add_pull(CLI::App& app) {
+  auto options = std::make_shared<PullOptions>();
+  CLI::App* command = app.add_subcommand("pull", "Fetch a model into the cache");
+  command->add_option("model", options->model, "smollm2-135m-instruct")->required();
+  command->add_option("--cache", options->cache, "The cache folder");
+  command->add_flag("--json", options->json, "One JSON object when done");
+  command->add_flag("-q,--quiet", options->quiet, "Say nothing but errors");
+  command->add_flag("--force", options->force, "Fetch again although it is there");
+  return {command, [options] { return run_pull(*options); }};
+}
+
+int report(const char* kind, const char* message, int code) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "tw: %s: %s\n", kind, message);
+  return code;
+}
+
+int run(int argc, char** argv) {
   CLI::App app{"tw: write, check, measure and ship deep-learning kernels"};
-  CLI11_PARSE(app, argc, argv);
+  app.set_version_flag("--version", "tw " TW_VERSION);
+  app.require_subcommand(1);
+  const std::vector<Command> commands{add_generate(app), add_chat(app), add_pull(app),
+                                      add_logits(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_code(ErrorKind::kInvalidArgument);
+  }
+  catch_interrupts();
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
   return 0;
+}
+
+}  // namespace
+}  // namespace tilewright::cli
+
+int main(int argc, char** argv) {
+  using namespace tilewright;
+  try {
+    return cli::run(argc, argv);
+  } catch (const Error& error) {
+    return cli::report(name(error.kind()), error.what(), exit_code(error.kind()));
+  } catch (const std::bad_alloc&) {
+    return cli::report("out of memory", "the host has no memory left",
+                       exit_code(ErrorKind::kOutOfMemory));
+  } catch (const std::exception& error) {
+    return cli::report("internal error", error.what(), exit_code(ErrorKind::kInternal));
+  }
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace tilewright::cli {
+
+// Set by Ctrl-C. The first one asks for a stop; a second one within the same wait ends the program.
+std::atomic<bool>& interrupted();
+void catch_interrupts();
+// Throws Cancelled when Ctrl-C was pressed.
+void check_interrupted(std::string_view during);
+
+// One line on standard error that is redrawn on a terminal, and silent elsewhere.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool enabled);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void update(std::string_view stage, std::size_t done, std::size_t total);
+  void clear();
+
+ private:
+  bool enabled_, drawn_ = false;
+  std::string stage_;
+  std::chrono::steady_clock::time_point start_, last_;
+};
+
+bool is_terminal(int file);
+
+}  // namespace tilewright::cli
