@@ -81,10 +81,10 @@ Command add_logits(CLI::App& app) {
   return {command, [options] { return run_logits(*options); }};
 }
 
-Command add_bench_llm(CLI::App& app, const char* op, const char* text) {
+Command add_bench_llm(CLI::App* bench, const char* op, const char* text) {
   auto options = std::make_shared<BenchLlmOptions>();
   options->op = op;
-  CLI::App* command = app.add_subcommand(op, text);
+  CLI::App* command = bench->add_subcommand(op, text);
   command->add_option("-m,--model", options->model, "A model as `tw generate` takes it");
   command->add_option("--shape", options->shape,
                       "Random weights in the shape of llama-3.1-8b, llama-3.2-1b, smollm2-135m, …");
@@ -124,8 +124,16 @@ int run(int argc, char** argv) {
   CLI::App app{"tw: write, check, measure and ship deep-learning kernels"};
   app.set_version_flag("--version", "tw " TW_VERSION);
   app.require_subcommand(1);
-  const std::vector<Command> commands{add_generate(app), add_chat(app), add_pull(app),
-                                      add_logits(app)};
+  CLI::App* bench = app.add_subcommand("bench", "Measure against this machine's limits");
+  bench->require_subcommand(1);
+  const std::vector<Command> commands{
+      add_generate(app),
+      add_chat(app),
+      add_pull(app),
+      add_logits(app),
+      add_bench_llm(bench, "llm.decode", "Time from token to token of a language model"),
+      add_bench_llm(bench, "llm.prefill", "Time to take in a prompt"),
+  };
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -8,7 +8,7 @@ import random
 import struct
 
 U32, I32, F32, BOOL, STRING, ARRAY = 4, 5, 6, 7, 8, 9
-DIM, FFN, HEADS, KV_HEADS, LAYERS, CONTEXT = 64, 96, 4, 2, 2, 64
+DIM, FFN, HEADS, KV_HEADS, LAYERS, CONTEXT = 64, 96, 2, 1, 2, 64
 
 CHATML = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + "
