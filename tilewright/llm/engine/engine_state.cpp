@@ -28,7 +28,7 @@ ModelDTypes choose_dtypes(const ModelFiles& files, const EngineOptions& options,
   ModelDTypes dtypes;
   if (weights == DType::f32) {
     dtypes = {DType::f32, DType::f32};
-  } else if (device.is_cpu()) {
+  } else if (device.is_cpu() || is_block_type(weights)) {
     dtypes = {DType::f32, DType::f16};
   } else {
     dtypes = {DType::bf16, DType::bf16};
