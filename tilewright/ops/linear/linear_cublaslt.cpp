@@ -190,8 +190,10 @@ bool supported(DType in, DType out) {
 
 }  // namespace
 
+bool library_ready() { return !collecting_kernels() && library().loaded; }
+
 bool library_product(const LibraryProduct& p, const Stream& stream) {
-  if (collecting_kernels() || !supported(p.in, p.out) || !library().loaded) return false;
+  if (!supported(p.in, p.out) || !library_ready()) return false;
   const cuda::ContextScope scope(cuda::primary_context(stream.device().index));
   const auto [handle, plan] = find_plan(p, stream.device().index);
   if (!plan->usable) return false;

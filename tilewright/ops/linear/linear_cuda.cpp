@@ -53,14 +53,6 @@ void launch_stream(LinearArgs& args, DType weight, const StreamTuning& tuning, c
   launch(kernel_of("linear_stream.cuh", config.kernel(weight)), shape, stream, args);
 }
 
-void launch_rows(const LinearArgs& args, DType weight, const LinearGpu& gpu, const Stream& stream) {
-  const int rows = args.m == 1 ? 1 : 4;
-  LaunchShape shape = row_of_blocks(ceil_div(args.rows, kRowsColumns), 256, "linear");
-  shape.grid.y = grid_extent(ceil_div(args.m, rows), "linear");
-  shape.programmatic = shape.programmatic && gpu.arch >= 90;
-  launch(rows_kernel(weight, rows), shape, stream, args);
-}
-
 // How many parts from `first` share a dtype: one launch.
 int same_dtype(const LinearCall& call, int first) {
   int count = 1;
@@ -125,6 +117,14 @@ LinearArgs linear_args(const LinearCall& call, int first, int count, std::int64_
   args.m = static_cast<int>(call.m);
   args.silu_pairs = call.silu_pairs;
   return args;
+}
+
+void launch_rows(const LinearArgs& args, DType weight, const LinearGpu& gpu, const Stream& stream) {
+  const int rows = args.m == 1 ? 1 : 4;
+  LaunchShape shape = row_of_blocks(ceil_div(args.rows, kRowsColumns), 256, "linear");
+  shape.grid.y = grid_extent(ceil_div(args.m, rows), "linear");
+  shape.programmatic = shape.programmatic && gpu.arch >= 90;
+  launch(rows_kernel(weight, rows), shape, stream, args);
 }
 
 void launch_tiles(const LinearArgs& args, DType weight, const Stream& stream) {

@@ -30,6 +30,12 @@ TW_DEVICE float read_half(const char* pointer) {
   return half_to_float(*reinterpret_cast<const uint16_t*>(pointer));
 }
 
+// Of any alignment: a stored row may start at any byte.
+TW_DEVICE float read_half_bytes(const char* pointer) {
+  return half_to_float(
+      uint16_t(uint32_t(uint8_t(pointer[0])) | uint32_t(uint8_t(pointer[1])) << 8));
+}
+
 TW_DEVICE uint32_t read_word(const char* base, uint32_t offset) {  // aligned to 4 bytes
   return *reinterpret_cast<const uint32_t*>(base + offset);
 }
@@ -109,7 +115,7 @@ struct WeightsQ8_0 {
 
   static TW_DEVICE void load8(const char* row, int64_t k, int64_t, bool, float (&value)[8]) {
     const char* block = row + k / 32 * kBlockBytes;
-    const float scale = detail::read_half(block);
+    const float scale = detail::read_half_bytes(block);
     TW_UNROLL
     for (int i = 0; i < 8; ++i) value[i] = scale * float(int8_t(block[2 + k % 32 + i]));
   }
@@ -135,7 +141,7 @@ struct WeightsQ4_0 {
 
   static TW_DEVICE void load8(const char* row, int64_t k, int64_t, bool, float (&value)[8]) {
     const char* block = row + k / 32 * kBlockBytes;
-    const float scale = detail::read_half(block);
+    const float scale = detail::read_half_bytes(block);
     detail::nibbles8(block + 2, int(k % 32), value);
     TW_UNROLL
     for (int i = 0; i < 8; ++i) value[i] = scale * (value[i] - 8.0f);
@@ -157,7 +163,8 @@ struct WeightsQ4_1 {
 
   static TW_DEVICE void load8(const char* row, int64_t k, int64_t, bool, float (&value)[8]) {
     const char* block = row + k / 32 * kBlockBytes;
-    const float scale = detail::read_half(block), minimum = detail::read_half(block + 2);
+    const float scale = detail::read_half_bytes(block),
+                minimum = detail::read_half_bytes(block + 2);
     detail::nibbles8(block + 4, int(k % 32), value);
     TW_UNROLL
     for (int i = 0; i < 8; ++i) value[i] = scale * value[i] + minimum;
@@ -186,7 +193,7 @@ struct WeightsQ6K {
     const char* low = block + half * 64 + (part & 1) * 32 + first;
     const char* high = block + kHigh + half * 32 + first;
     const int scale = int8_t(block[kScales + half * 8 + part * 2 + first / 16]);
-    const float factor = detail::read_half(block + kFactor) * float(scale);
+    const float factor = detail::read_half_bytes(block + kFactor) * float(scale);
     TW_UNROLL
     for (int i = 0; i < 8; ++i) {
       const int nibble = (uint8_t(low[i]) >> (part / 2 * 4)) & 15;

@@ -75,7 +75,8 @@ struct Product {
 
   bool expanded(const LinearPart& part, const Tensor& y, const LinearVector& residual,
                 std::int64_t residual_stride) const {
-    if (!is_block_type(part.dtype) || x.dtype() == DType::f32) return false;
+    if (!is_block_type(part.dtype) || x.dtype() == DType::f32 || call.k == 0) return false;
+    if (!library_ready()) return false;
     const std::int64_t chunk =
         std::clamp<std::int64_t>(kExpandedBytes / (call.k * 2), 1, part.rows);
     const Tensor plain = Tensor::empty({chunk, call.k}, x.dtype(), stream);
