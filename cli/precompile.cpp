@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "precompile.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tilewright/base/error.h"
+#include "tilewright/runtime/jit/compile_all.h"
+#include "tilewright/runtime/jit/manifest.h"
+#include "tilewright/runtime/jit/pack.h"
+
+namespace tilewright::cli {
+namespace {
+
+std::vector<Arch> parse_archs(const std::vector<std::string>& words) {
+  std::vector<Arch> archs;
+  for (const std::string& word : words) {
+    std::istringstream parts(word);
+    for (std::string part; std::getline(parts, part, ',');) archs.push_back(Arch::parse(part));
+  }
+  TW_CHECK(!archs.empty(), InvalidArgument,
+           "precompile: no architecture; name some, such as --arch sm_90a,sm_80");
+  return archs;
+}
+
+int list_kernels(bool json) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const ManifestEntry& entry : manifest_by_op()) {
+    for (const KernelSpec& spec : entry.specs) {
+      rows.push_back({{"op", entry.op}, {"file", spec.file}, {"expression", spec.expression}});
+      if (!json) std::printf("%-14s %s\n", entry.op.c_str(), spec.expression.c_str());
+    }
+  }
+  if (json) std::cout << rows.dump(2) << "\n";
+  return 0;
+}
+
+void show_progress(int done, int total, const KernelSpec& current) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  std::fprintf(stderr, "\r\033[K%d/%d %.100s", done, total, current.expression.c_str());
+  if (done == total) std::fprintf(stderr, "\r\033[K");
+}
+
+nlohmann::json row_of(const jit::PackEntry& entry) {
+  return {{"arch", entry.arch},
+          {"file", entry.spec.file},
+          {"expression", entry.spec.expression},
+          {"registers", entry.compiled.registers},
+          {"spill_bytes", entry.compiled.spill_bytes},
+          {"shared_bytes", entry.compiled.shared_bytes},
+          {"stack_bytes", entry.compiled.stack_bytes},
+          {"cubin_bytes", entry.compiled.cubin.size()},
+          {"compile_ms", entry.compiled.compile_milliseconds}};
+}
+
+void print_row(const jit::PackEntry& entry) {
+  const jit::Compiled& code = entry.compiled;
+  std::printf("%-8s %4d registers %5d spilled %6d shared  %s\n", entry.arch.c_str(), code.registers,
+              code.spill_bytes, code.shared_bytes, entry.spec.expression.c_str());
+}
+
+}  // namespace
+
+int run_precompile(const PrecompileOptions& options) {
+  if (options.list) return list_kernels(options.json);
+  TW_CHECK(!options.out.empty(), InvalidArgument, "precompile: --out FILE is missing");
+  std::vector<jit::PackEntry> entries;
+  for (const Arch arch : parse_archs(options.archs)) {
+    for (jit::BatchResult& result :
+         jit::compile_batch(manifest(), arch, show_progress, jit::obtain))
+      entries.push_back(
+          {result.unit.key, result.unit.spec, to_string(arch), std::move(result.compiled)});
+  }
+  jit::write_pack(options.out, entries);
+  nlohmann::json rows = nlohmann::json::array();
+  for (const jit::PackEntry& entry : entries) {
+    if (options.json)
+      rows.push_back(row_of(entry));
+    else
+      print_row(entry);
+  }
+  if (options.json)
+    std::cout << rows.dump(2) << "\n";
+  else
+    std::printf("%zu kernels, %.1f MB in %s\n", entries.size(),
+                double(std::filesystem::file_size(options.out)) / 1e6, options.out.c_str());
+  return 0;
+}
+
+}  // namespace tilewright::cli
