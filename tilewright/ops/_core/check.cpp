@@ -56,6 +56,7 @@ const ArgumentCheck& ArgumentCheck::contiguous() const {
 }
 
 const ArgumentCheck& ArgumentCheck::writable() const {
+  if (tensor_.numel() == 0) return *this;
   for (int axis = 0; axis < tensor_.rank(); ++axis) {
     if (tensor_.size(axis) > 1 && tensor_.stride(axis) == 0) {
       return that(false, str("memory of its own for each element: axis ", axis, " is broadcast"));
