@@ -3,6 +3,7 @@
 // through registers. More tokens: 16 rows are packed once in the first-level cache for all of them.
 // Both add, for each output, block after block: d * scale * (integer sum), then m * offset.
 #include "tilewright/ops/linear/linear_formats_simd.h"
+#include "tilewright/ops/linear/linear_scalar_simd.h"
 
 namespace tilewright {
 namespace TW_ISA {
@@ -21,13 +22,17 @@ void multiply_8_rows(const Byte* rows, std::int64_t pitch, const RoundedX& x, st
   const std::int64_t at = token * blocks;
   const Byte* ahead = rows + kPrefetchAhead;
   __m256 sums = _mm256_setzero_ps();
+  ScalePair d{};
   for (std::int64_t b = 0; b < blocks; ++b) {
-    for (int line = 0; line < 8 * Format::kBytes; line += 64)
-      _mm_prefetch(reinterpret_cast<const char*>(ahead + line), _MM_HINT_T0);
-    ahead += 8 * Format::kBytes;
-    const Byte* block = rows + b * Format::kBytes;
-    const ScalePair d = Format::scales(block, pitch);
-    __m256i ints = Format::dot(block, pitch, q + b * kLinearBlock);
+    const int run = int(b % Format::kRuns);
+    const Byte* block = rows + b / Format::kRuns * Format::kBytes;
+    if (run == 0) {
+      for (int line = 0; line < 8 * Format::kBytes; line += 64)
+        _mm_prefetch(reinterpret_cast<const char*>(ahead + line), _MM_HINT_T0);
+      ahead += 8 * Format::kBytes;
+      d = Format::scales(block, pitch);
+    }
+    __m256i ints = Format::dot(block, pitch, run, q + b * kLinearBlock);
     if constexpr (Format::kZero != 0)
       ints = _mm256_sub_epi32(ints, _mm256_set1_epi32(Format::kZero * x.total[at + b]));
     const __m256 scale = _mm256_mul_ps(d.scale, _mm256_set1_ps(x.scale[at + b]));
@@ -81,15 +86,13 @@ void multiply_many(const LinearGroup& group, const RoundedX& x, std::int64_t fir
 template <class Format>
 void multiply_format(const LinearGroup& group, const RoundedX& x, std::int64_t first_token,
                      std::int64_t tokens, float* out, void* scratch) {
-  if constexpr (Format::kDirect) {
-    if (tokens == 1) return multiply_one<Format>(group, x, first_token, out);
-  }
+  if (tokens == 1) return multiply_one<Format>(group, x, first_token, out);
   multiply_many<Format>(group, x, first_token, tokens, out, scratch);
 }
 
 bool wants_wide(LinearBlockFormat format, std::int64_t tokens) {
-  return format == LinearBlockFormat::kQ6K ||
-         (format == LinearBlockFormat::kQ8_0 && kWideBytes && tokens > 1);
+  return tokens > 1 &&
+         (format == LinearBlockFormat::kQ6K || (format == LinearBlockFormat::kQ8_0 && kWideBytes));
 }
 
 constexpr std::int64_t kScratchBytes = sizeof(Panel<8>) > sizeof(Panel<16>) ? sizeof(Panel<8>)

@@ -2,7 +2,8 @@
 // For linear_blocks_simd.cpp: one struct a block format, all with the same members.
 //   kBytes      of a block (q6_k: of the 256)        kMinimum  whether blocks have a minimum m
 //   kZero       subtracted from what `dot` reads     kPanelZero  from what `pack` writes
-//   scales/dot  8 rows straight from memory (kDirect)
+//   kRuns       blocks of x in a block of w
+//   scales/dot  8 rows straight from memory; `run` says which of the kRuns
 //   pack        16 rows of block `at` to block `b` of a panel of kSteps steps
 // Layouts: ops/_core/blocks.h.
 #pragma once
@@ -11,20 +12,19 @@
 
 #include "tilewright/ops/linear/linear_panel_simd.h"
 
+#if defined(__AVX2__)
 namespace tilewright {
 namespace TW_ISA {
 namespace {
 
-#if defined(__AVX2__)
-
 struct Q4_1 {
   using Sum = ByteSum;
-  static constexpr int kBytes = 20, kSteps = 8, kZero = 0, kPanelZero = 0;
-  static constexpr bool kMinimum = true, kDirect = true;
+  static constexpr int kBytes = 20, kRuns = 1, kSteps = 8, kZero = 0, kPanelZero = 0;
+  static constexpr bool kMinimum = true;
   TW_INLINE static ScalePair scales(const Byte* block, std::int64_t pitch) {
     return load_scale_pairs(block, pitch);
   }
-  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, const std::int8_t* x) {
+  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int, const std::int8_t* x) {
     return dot_rows_u4(block + 4, pitch, x);
   }
   TW_INLINE static void pack(const LinearGroup& group, std::int64_t at, Panel<8>& panel,
@@ -42,12 +42,12 @@ struct Q4_1 {
 
 struct Q4_0 {
   using Sum = ByteSum;
-  static constexpr int kBytes = 18, kSteps = 8, kZero = 8, kPanelZero = 8;
-  static constexpr bool kMinimum = false, kDirect = true;
+  static constexpr int kBytes = 18, kRuns = 1, kSteps = 8, kZero = 8, kPanelZero = 8;
+  static constexpr bool kMinimum = false;
   TW_INLINE static ScalePair scales(const Byte* block, std::int64_t pitch) {
     return {load_scales(block, pitch), _mm256_setzero_ps()};
   }
-  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, const std::int8_t* x) {
+  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int, const std::int8_t* x) {
     return dot_rows_u4(block + 2, pitch, x);
   }
   TW_INLINE static void pack(const LinearGroup& group, std::int64_t at, Panel<8>& panel,
@@ -74,13 +74,13 @@ TW_INLINE void widen32(__m256i bytes, std::int16_t* words) {
 
 struct Q8_0 {
   using Sum = std::conditional_t<kWideBytes, WordSum, ByteSum>;
-  static constexpr int kBytes = 34, kSteps = kWideBytes ? 16 : 8, kZero = 0;
+  static constexpr int kBytes = 34, kRuns = 1, kSteps = kWideBytes ? 16 : 8, kZero = 0;
   static constexpr int kPanelZero = kWideBytes ? 0 : 128;
-  static constexpr bool kMinimum = false, kDirect = true;
+  static constexpr bool kMinimum = false;
   TW_INLINE static ScalePair scales(const Byte* block, std::int64_t pitch) {
     return {load_scales(block, pitch), _mm256_setzero_ps()};
   }
-  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, const std::int8_t* x) {
+  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int, const std::int8_t* x) {
     return dot_rows_i8(block + 2, pitch, x);
   }
   TW_INLINE static void pack(const LinearGroup& group, std::int64_t at, Panel<kSteps>& panel,
@@ -103,11 +103,23 @@ struct Q8_0 {
 
 struct Q6K {
   using Sum = WordSum;
-  static constexpr int kBytes = 210, kSteps = 16, kZero = 0, kPanelZero = 0;
-  static constexpr bool kMinimum = false, kDirect = false;
+  static constexpr int kBytes = 210, kRuns = 8, kSteps = 16, kZero = 0, kPanelZero = 0;
+  static constexpr bool kMinimum = false;
 
-  // Run `run` of 32 elements of a block of 256, each times its scale: within 32 * 128.
-  TW_INLINE static void unpack(const Byte* block, int run, std::int16_t* words) {
+  TW_INLINE static ScalePair scales(const Byte* block, std::int64_t pitch) {
+    alignas(32) float d[8];
+    for (int r = 0; r < 8; ++r) d[r] = scale_of(block + r * pitch);
+    return {_mm256_load_ps(d), _mm256_setzero_ps()};
+  }
+
+  TW_INLINE static float scale_of(const Byte* block) {
+    std::uint16_t d;
+    __builtin_memcpy(&d, block + 208, sizeof(d));
+    return _cvtsh_ss(d);
+  }
+
+  // Run `run` of 32 elements of a block of 256, as signed bytes -32..31.
+  TW_INLINE static __m256i values(const Byte* block, int run) {
     const int part = run / 4, place = run % 4;
     const __m256i low_bytes = load32(block + part * 64 + place % 2 * 32);
     const __m256i high_bytes = load32(block + 128 + part * 32);
@@ -115,9 +127,29 @@ struct Q6K {
         _mm256_srl_epi16(low_bytes, _mm_cvtsi32_si128(place / 2 * 4)), _mm256_set1_epi8(15));
     const __m256i high = _mm256_and_si256(
         _mm256_srl_epi16(high_bytes, _mm_cvtsi32_si128(place * 2)), _mm256_set1_epi8(3));
-    const __m256i values =
-        _mm256_sub_epi8(_mm256_or_si256(low, _mm256_slli_epi16(high, 4)), _mm256_set1_epi8(32));
-    widen32(values, words);
+    return _mm256_sub_epi8(_mm256_or_si256(low, _mm256_slli_epi16(high, 4)), _mm256_set1_epi8(32));
+  }
+
+  // 8 partial sums of one row, its two scales multiplied in.
+  TW_INLINE static __m256i dot_row(const Byte* block, int run, __m256i x, __m256i x_magnitude) {
+    const __m256i pairs =
+        _mm256_maddubs_epi16(x_magnitude, _mm256_sign_epi8(values(block, run), x));
+    const std::int8_t* scales = reinterpret_cast<const std::int8_t*>(block + 192) + run * 2;
+    const __m256i two = _mm256_set_m128i(_mm_set1_epi16(scales[1]), _mm_set1_epi16(scales[0]));
+    return _mm256_madd_epi16(pairs, two);
+  }
+
+  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int run,
+                               const std::int8_t* x) {
+    const __m256i bytes = load32(x), magnitude = _mm256_abs_epi8(bytes);
+    __m256i rows[8];
+    for (int r = 0; r < 8; ++r) rows[r] = dot_row(block + r * pitch, run, bytes, magnitude);
+    return sum_rows(rows);
+  }
+
+  // The run times its scales: within 32 * 128.
+  TW_INLINE static void unpack(const Byte* block, int run, std::int16_t* words) {
+    widen32(values(block, run), words);
     const std::int8_t* scales = reinterpret_cast<const std::int8_t*>(block + 192) + run * 2;
     for (int i = 0; i < 2; ++i) {
       __m256i* at = reinterpret_cast<__m256i*>(words + i * 16);
@@ -134,98 +166,14 @@ struct Q6K {
         const Byte* block = static_cast<const Byte*>(group.rows) +
                             (half * 8 + r) * group.row_bytes + at / 8 * kBytes;
         unpack(block, int(at % 8), words[r]);
-        std::uint16_t d;
-        __builtin_memcpy(&d, block + 208, sizeof(d));
-        panel.scale[b][half * 8 + r] = _cvtsh_ss(d);
+        panel.scale[b][half * 8 + r] = scale_of(block);
       }
       pack_words(words, panel.steps[b][0] + half * 32);
     }
   }
 };
 
-#else
-
-using Byte = std::uint8_t;
-
-// 32 elements: value = scale * values[i] + minimum.
-struct PlainBlock {
-  std::int16_t values[32];
-  float scale, minimum;
-};
-
-inline float half_at(const Byte* at) {
-  std::uint16_t bits;
-  __builtin_memcpy(&bits, at, sizeof(bits));
-  const std::uint32_t rest = bits & 0x7fffu, sign = std::uint32_t(bits & 0x8000u) << 16;
-  const std::uint32_t scaled = rest << 13;
-  float value;
-  __builtin_memcpy(&value, &scaled, sizeof(value));
-  value *= 0x1p112f;
-  std::uint32_t magnitude;
-  __builtin_memcpy(&magnitude, &value, sizeof(magnitude));
-  if (rest >= 0x7c00u) magnitude = scaled | 0x7f800000u;
-  magnitude |= sign;
-  __builtin_memcpy(&value, &magnitude, sizeof(value));
-  return value;
-}
-
-inline std::int32_t dot(const std::int16_t* w, const std::int8_t* x) {
-  std::int32_t sum = 0;
-  for (int i = 0; i < 32; ++i) sum += w[i] * x[i];
-  return sum;
-}
-
-inline void split_nibbles(const Byte* nibbles, int zero, std::int16_t* values) {
-  for (int i = 0; i < 16; ++i) {
-    values[i] = std::int16_t((nibbles[i] & 15) - zero);
-    values[i + 16] = std::int16_t((nibbles[i] >> 4) - zero);
-  }
-}
-
-struct Q4_1 {
-  static PlainBlock load(const Byte* row, std::int64_t at) {
-    const Byte* block = row + at * 20;
-    PlainBlock out{{}, half_at(block), half_at(block + 2)};
-    split_nibbles(block + 4, 0, out.values);
-    return out;
-  }
-};
-
-struct Q4_0 {
-  static PlainBlock load(const Byte* row, std::int64_t at) {
-    const Byte* block = row + at * 18;
-    PlainBlock out{{}, half_at(block), 0};
-    split_nibbles(block + 2, 8, out.values);
-    return out;
-  }
-};
-
-struct Q8_0 {
-  static PlainBlock load(const Byte* row, std::int64_t at) {
-    const Byte* block = row + at * 34;
-    PlainBlock out{{}, half_at(block), 0};
-    for (int i = 0; i < 32; ++i) out.values[i] = std::int8_t(block[2 + i]);
-    return out;
-  }
-};
-
-struct Q6K {
-  static PlainBlock load(const Byte* row, std::int64_t at) {
-    const Byte* block = row + at / 8 * 210;
-    const int run = int(at % 8), part = run / 4, place = run % 4;
-    PlainBlock out{{}, half_at(block + 208), 0};
-    for (int i = 0; i < 32; ++i) {
-      const int low = block[part * 64 + place % 2 * 32 + i] >> (place / 2 * 4) & 15;
-      const int high = block[128 + part * 32 + i] >> (place * 2) & 3;
-      const int scale = std::int8_t(block[192 + run * 2 + i / 16]);
-      out.values[i] = std::int16_t(((low | high << 4) - 32) * scale);
-    }
-    return out;
-  }
-};
-
-#endif
-
 }  // namespace
 }  // namespace TW_ISA
 }  // namespace tilewright
+#endif  // __AVX2__

@@ -102,19 +102,19 @@ TW_INLINE __m256i add_unpacked64(__m256i a, __m256i b) {
   return _mm256_add_epi32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
 }
 
-// 4 rows, each of whose halves holds a partial sum.
-TW_INLINE __m256i dot_4_rows_i8(const Byte* row, std::int64_t pitch, __m256i x) {
-  return add_unpacked64(
-      add_unpacked32(dot_bytes(row, x), dot_bytes(row + pitch, x)),
-      add_unpacked32(dot_bytes(row + 2 * pitch, x), dot_bytes(row + 3 * pitch, x)));
+// One number for each of 8 rows of 8 partial sums.
+TW_INLINE __m256i sum_rows(const __m256i (&v)[8]) {
+  const __m256i first = add_unpacked64(add_unpacked32(v[0], v[1]), add_unpacked32(v[2], v[3]));
+  const __m256i second = add_unpacked64(add_unpacked32(v[4], v[5]), add_unpacked32(v[6], v[7]));
+  return _mm256_add_epi32(_mm256_permute2x128_si256(first, second, 0x20),
+                          _mm256_permute2x128_si256(first, second, 0x31));
 }
 
 TW_INLINE __m256i dot_rows_i8(const Byte* bytes, std::int64_t pitch, const std::int8_t* x) {
   const __m256i values = load32(x);
-  const __m256i first = dot_4_rows_i8(bytes, pitch, values);
-  const __m256i second = dot_4_rows_i8(bytes + 4 * pitch, pitch, values);
-  return _mm256_add_epi32(_mm256_permute2x128_si256(first, second, 0x20),
-                          _mm256_permute2x128_si256(first, second, 0x31));
+  __m256i rows[8];
+  for (int r = 0; r < 8; ++r) rows[r] = dot_bytes(bytes + r * pitch, values);
+  return sum_rows(rows);
 }
 
 // 4 pairs of rows, 16 bytes each, to 4 registers: register j has bytes 4j..4j+3 of rows 0..7.

@@ -37,6 +37,22 @@ void rms_norm(const float* x, const float* weight, float eps, float* out, std::i
 
 // q[0..32) and its sum, for 32 values and the factor that brings them to 8 bits.
 HWY_INLINE std::int32_t round_values(const float* x, float factor, std::int8_t* q) {
+#if defined(__AVX2__)
+  const __m256 by = _mm256_set1_ps(factor);
+  __m256i v[4];
+  for (int i = 0; i < 4; ++i)
+    v[i] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + i * 8), by));
+  // The packs leave four runs of 4 bytes a half; the permutation puts them in order.
+  const __m256i packed = _mm256_permutevar8x32_epi32(
+      _mm256_packs_epi16(_mm256_packs_epi32(v[0], v[1]), _mm256_packs_epi32(v[2], v[3])),
+      _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(q), packed);
+  const __m256i unsigned_bytes = _mm256_xor_si256(packed, _mm256_set1_epi8(-128));
+  const __m256i sums = _mm256_sad_epu8(unsigned_bytes, _mm256_setzero_si256());
+  const __m128i halves =
+      _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+  return _mm_cvtsi128_si32(halves) + _mm_extract_epi32(halves, 2) - 32 * 128;
+#else
   const hn::RebindToSigned<FloatTag> di;
   const hn::Rebind<std::int8_t, FloatTag> bytes;
   auto sum = hn::Zero(di);
@@ -47,6 +63,7 @@ HWY_INLINE std::int32_t round_values(const float* x, float factor, std::int8_t* 
     hn::StoreU(hn::DemoteTo(bytes, rounded), bytes, q + i);
   }
   return hn::GetLane(hn::SumOfLanes(di, sum));
+#endif
 }
 
 // Bits order as magnitudes do, and NaN is over infinity: one maximum finds all three.

@@ -34,7 +34,7 @@ struct LinearGroup {
 struct LinearBlockTable {
   // Scratch that `multiply` needs, bytes.
   std::int64_t scratch_bytes;
-  // Whether tokens > 1 reads RoundedX::wide (a single token never does, but for q6_k).
+  // Whether `multiply` reads RoundedX::wide.
   bool (*wants_wide)(LinearBlockFormat format, std::int64_t tokens);
   void (*multiply)(LinearBlockFormat format, const LinearGroup& group, const RoundedX& x,
                    std::int64_t first_token, std::int64_t tokens, float* out, void* scratch);
