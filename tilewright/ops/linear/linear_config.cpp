@@ -26,12 +26,12 @@ int default_stage_units(DType weight) {
   }
 }
 
-// Terms of the operand type that x is split into. Exact without a norm; a normalised row keeps 16
-// bits (bfloat16 operands) or 22 (half operands).
+// Terms of the operand type that x is split into. Exact, except that a normalised row, and f32 of
+// more than eight rows, keep 16 bits (bfloat16 operands) or 22 (half operands).
 int plane_count(const LinearArgs& args, DType weight) {
   if (args.norm_weight != nullptr) return 2;
   if (weight == DType::f16) return args.x_type == kStorageF32 ? 2 : 1;
-  if (args.x_type == kStorageF32) return 3;
+  if (args.x_type == kStorageF32) return args.m <= 8 ? 3 : 2;  // three would not leave room
   return args.x_type == kStorageF16 ? 2 : 1;
 }
 
@@ -118,10 +118,14 @@ StreamConfig stream_config(LinearArgs& args, DType weight, const LinearGpu& gpu,
   const int most = tuning.max_stages > 0 ? tuning.max_stages : 32;
   const std::uint32_t budget = tuning.shared_budget > 0 ? tuning.shared_budget : kSharedBudget;
 
-  // Halves what is held of x until it and the least ring fit; passes are whole stages.
+  // Halves what is held of x until it and the least ring fit; passes are whole stages. Sums of all
+  // the block's rows are kept between passes: more blocks keep fewer.
   int pass = units;
   while (fit.bytes(pass, least) > gpu.shared_bytes && pass > config.stage_units) {
     pass = static_cast<int>(ceil_div(ceil_div(pass, 2), config.stage_units)) * config.stage_units;
+  }
+  while (fit.bytes(pass, least) > gpu.shared_bytes && config.blocks < args.rows) {
+    config.blocks = static_cast<int>(std::min<std::int64_t>(config.blocks * 2, args.rows));
   }
   int stages = std::min(least, most);
   while (stages > 2 && fit.bytes(pass, stages) > gpu.shared_bytes) --stages;
