@@ -10,6 +10,7 @@ namespace tilewright {
 template <bool kTanh>
 struct Gelu {
   TW_DEVICE float operator()(float x) const {
+    if (x < -1e30f) return 0.0f;  // -inf would be times 0
     if constexpr (kTanh) {
       // (1 + tanh u) / 2 = 1 / (1 + exp(-2u)), without the cancellation of the negative tail.
       const float u = 0.797884560802865f * (x + 0.044715f * x * x * x);

@@ -9,7 +9,8 @@ namespace tilewright {
 
 struct SiluMul {
   TW_DEVICE float operator()(float gate, float up) const {
-    return gate / (1.0f + expf(-gate)) * up;
+    const float silu = gate < -1e30f ? 0.0f : gate / (1.0f + expf(-gate));  // -inf over inf is NaN
+    return silu * up;
   }
 };
 
