@@ -78,8 +78,8 @@ class CapturedGraph {
 // Bytes in use of one device, and the limit on them. Thread-safe.
 class PoolCounter {
  public:
-  // Throws OutOfMemory when the limit does not allow it.
-  void charge(Device device, std::size_t bytes, std::size_t reserved);
+  // False, and counted as a failure, when the limit does not allow it.
+  bool charge(std::size_t bytes);
   void discharge(std::size_t bytes);
   void count_failure();
   PoolStatistics statistics() const;

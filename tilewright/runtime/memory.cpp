@@ -13,6 +13,20 @@ namespace tilewright {
 using detail::EventState;
 using detail::StreamState;
 
+namespace {
+
+void charge(detail::Backend& backend, Device device, std::size_t bytes) {
+  if (backend.pool.charge(bytes)) [[likely]]
+    return;
+  const PoolStatistics state = backend.pool.statistics();
+  TW_FAIL(OutOfMemory, device, ": an allocation of ", bytes,
+          " bytes passes the pool's limit: ", state.in_use, " of ", state.limit,
+          " bytes are in use (", backend.reserved_bytes(),
+          " reserved); free tensors or raise the limit (set_pool_limit)");
+}
+
+}  // namespace
+
 struct Buffer::State {
   Device device;
   void* data = nullptr;
@@ -68,7 +82,7 @@ Buffer Buffer::allocate(const Stream& stream, std::size_t bytes) {
   TW_CHECK(!stream.capturing(), InvalidArgument, "allocation of ", bytes, " bytes on ",
            stream.device(), " inside a graph capture; allocate before the capture");
   detail::Backend& backend = *stream.state()->backend;
-  backend.pool.charge(stream.device(), bytes, backend.reserved_bytes());
+  charge(backend, stream.device(), bytes);
   void* data = nullptr;
   try {
     data = backend.allocate(bytes, *stream.state());
@@ -96,7 +110,7 @@ Buffer Buffer::pinned(std::size_t bytes) {
   if (bytes == 0) return buffer;
   RealTimeScope::forbid("pinned memory allocation");
   detail::Backend& host = detail::cpu_backend();
-  host.pool.charge(Device::cpu(), bytes, host.reserved_bytes());
+  charge(host, Device::cpu(), bytes);
   void* data = detail::allocate_pinned(bytes);
   if (data == nullptr) {
     host.pool.discharge(bytes);

@@ -7,19 +7,17 @@
 namespace tilewright {
 namespace detail {
 
-void PoolCounter::charge(Device device, std::size_t bytes, std::size_t reserved) {
+bool PoolCounter::charge(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   const std::size_t limit = statistics_.limit;
   if (limit != 0 && (bytes > limit || statistics_.in_use > limit - bytes)) {
     ++statistics_.failures;
-    TW_FAIL(OutOfMemory, device, ": an allocation of ", bytes,
-            " bytes passes the pool's limit: ", statistics_.in_use, " of ", limit,
-            " bytes are in use (", reserved,
-            " reserved); free tensors or raise the limit (set_pool_limit)");
+    return false;
   }
   statistics_.in_use += bytes;
   statistics_.peak_in_use = std::max(statistics_.peak_in_use, statistics_.in_use);
   ++statistics_.allocations;
+  return true;
 }
 
 void PoolCounter::discharge(std::size_t bytes) {

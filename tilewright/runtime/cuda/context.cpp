@@ -71,6 +71,7 @@ std::string cuda_absence() { return cuda::presence().absence; }
 void* cuda_allocate_host(std::size_t bytes) noexcept {
   try {
     const cuda::ContextScope scope(cuda::primary_context(0));
+    const cuda::OutsideCapture relaxed;
     constexpr unsigned kPortable = 1;  // page-locked for every context
     void* data = nullptr;
     return cuda::driver().cuMemHostAlloc(&data, bytes, kPortable) == cuda::kSuccess ? data
@@ -83,6 +84,7 @@ void* cuda_allocate_host(std::size_t bytes) noexcept {
 void cuda_release_host(void* data) noexcept {
   try {
     const cuda::ContextScope scope(cuda::primary_context(0));
+    const cuda::OutsideCapture relaxed;
     cuda::driver().cuMemFreeHost(data);
   } catch (...) {  // a dead context has released it
   }

@@ -26,6 +26,18 @@ class ContextScope {
   bool changed_ = false;
 };
 
+// Calls that touch nothing captured, and that a capture of this thread would refuse all the same.
+class OutsideCapture {
+ public:
+  OutsideCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~OutsideCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  OutsideCapture(const OutsideCapture&) = delete;
+  OutsideCapture& operator=(const OutsideCapture&) = delete;
+
+ private:
+  int mode_ = kCaptureRelaxed;
+};
+
 // The primary context of a GPU, retained for the life of the process.
 Context primary_context(int index);
 

@@ -95,6 +95,7 @@ class CudaBackend final : public detail::Backend {
   }
   bool query(const EventState& event) override {
     const ContextScope scope(context_);
+    const OutsideCapture relaxed;
     const Result result = driver().cuEventQuery(native(event));
     if (result == kErrorNotReady) return false;
     check(result, "cuEventQuery", index_);

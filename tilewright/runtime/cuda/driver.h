@@ -49,7 +49,7 @@ enum FunctionAttribute : int {
 };
 enum LaunchAttributeId : int { kClusterDimension = 4, kProgrammaticSerialization = 6 };
 inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
-inline constexpr int kCaptureThreadLocal = 1;
+inline constexpr int kCaptureThreadLocal = 1, kCaptureRelaxed = 2;
 inline constexpr int kPoolReleaseThreshold = 4, kPoolReservedCurrent = 5;
 inline constexpr int kMemoryHost = 1, kMemoryDevice = 2;
 
@@ -132,6 +132,7 @@ static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56);
   REQUIRED(cuStreamWaitEvent, StreamHandle, EventHandle, unsigned)                   \
   REQUIRED(cuStreamBeginCapture, StreamHandle, int)                                  \
   REQUIRED(cuStreamEndCapture, StreamHandle, GraphHandle*)                           \
+  REQUIRED(cuThreadExchangeStreamCaptureMode, int*)                                  \
   REQUIRED(cuEventCreate, EventHandle*, unsigned)                                    \
   REQUIRED(cuEventDestroy, EventHandle)                                              \
   REQUIRED(cuEventRecord, EventHandle, StreamHandle)                                 \
