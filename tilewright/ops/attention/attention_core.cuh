@@ -24,6 +24,16 @@ TW_DEVICE float load_any(const void* base, int64_t at, StorageType type) {
   if (type == kStorageF16) return to_float(static_cast<const half*>(base)[at]);
   return static_cast<const float*>(base)[at];
 }
+template <class T>
+TW_DEVICE Vec8<float> load8_as(const void* base, int64_t at) {
+  const T* source = static_cast<const T*>(base) + at;
+  return load8(source, kVec8, aligned16(source));
+}
+TW_DEVICE Vec8<float> load8_any(const void* base, int64_t at, StorageType type) {
+  if (type == kStorageBf16) return load8_as<bf16>(base, at);
+  if (type == kStorageF16) return load8_as<half>(base, at);
+  return load8_as<float>(base, at);
+}
 TW_DEVICE void store_any(void* base, int64_t at, StorageType type, float value) {
   if (type == kStorageBf16) {
     static_cast<bf16*>(base)[at] = from_float<bf16>(value);

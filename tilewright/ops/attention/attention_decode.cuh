@@ -128,14 +128,14 @@ TW_DEVICE void keep_state(DecodePart<kGroup, kTeam * kVec8>& part,
   }
 }
 
-// Which heads and entries a block works on.
+// Which heads and entries a block works on. Grid: parts of the entries, heads, tokens.
 struct DecodeWork {
   int64_t token, kv_head, first_head, heads;  // heads: real ones of kGroup
   int64_t begin, end;                         // entries
 };
 template <int kGroup>
 TW_DEVICE DecodeWork decode_work(const AttentionArgs& args) {
-  const int group = int(args.heads / args.kv_heads);
+  const int group = int(args.heads) / int(args.kv_heads);
   const int parts_of_group = (group + kGroup - 1) / kGroup;
   const int kv_head = int(blockIdx.y) / parts_of_group;
   const int offset = int(blockIdx.y) % parts_of_group * kGroup;
@@ -144,34 +144,46 @@ TW_DEVICE DecodeWork decode_work(const AttentionArgs& args) {
   work.kv_head = kv_head;
   work.first_head = int64_t(kv_head) * group + offset;
   work.heads = group - offset < kGroup ? group - offset : kGroup;
+  work.begin = work.end = 0;
+  return work;
+}
+
+// The entries of this block's part: the token's, cut into as many parts as the grid is wide.
+TW_DEVICE void choose_entries(const AttentionArgs& args, DecodeWork& work) {
   const int seen = int(visible_entries(args, work.token));
   const int share = (seen + int(gridDim.x) - 1) / int(gridDim.x);
   work.begin = int64_t(share) * blockIdx.x;
   work.end = work.begin + share < seen ? work.begin + share : seen;
-  return work;
+}
+
+// This lane's eight elements of each query head, scaled so that scores are in units of log 2.
+template <int kTeam, int kGroup>
+TW_DEVICE void read_queries(const AttentionArgs& args, const DecodeWork& work,
+                            float (&q)[kGroup][kVec8]) {
+  const int64_t at = int(threadIdx.x) % kTeam * kVec8;
+  TW_UNROLL
+  for (int g = 0; g < kGroup; ++g) {
+    Vec8<float> values = {};
+    if (at < args.head_dim && g < work.heads) {
+      values = load8_any(args.q,
+                         work.token * args.q_token_stride +
+                             (work.first_head + g) * args.q_head_stride + at,
+                         args.q_type);
+    }
+    TW_UNROLL
+    for (int i = 0; i < kVec8; ++i) q[g][i] = values.value[i] * (args.scale * kLog2E);
+  }
 }
 
 template <class C, int kTeam, int kGroup>
 TW_DEVICE void read_entries(const AttentionArgs& args, const DecodeWork& work,
-                            DecodeState<kGroup>& state) {
+                            const float (&q)[kGroup][kVec8], DecodeState<kGroup>& state) {
   constexpr int kTeams = kDecodeThreads / kTeam;
   constexpr int kEntries = kGroup > 2 ? 4 : 8;  // in flight for each team
   const int team = int(threadIdx.x) / kTeam;
   const int64_t at = int(threadIdx.x) % kTeam * kVec8;
   const bool inside = at < args.head_dim;
   const int64_t sequence = args.sequences[work.token];
-
-  float q[kGroup][kVec8];
-  TW_UNROLL
-  for (int g = 0; g < kGroup; ++g) {
-    const int64_t source = work.token * args.q_token_stride +
-                           (work.first_head + g) * args.q_head_stride + at;
-    TW_UNROLL
-    for (int i = 0; i < kVec8; ++i) {
-      const bool real = inside && g < work.heads;
-      q[g][i] = real ? load_any(args.q, source + i, args.q_type) * (args.scale * kLog2E) : 0.0f;
-    }
-  }
   const C* keys = static_cast<const C*>(args.keys) + sequence * args.key_sequence_stride +
                   work.kv_head * args.key_head_stride + at;
   const C* values = static_cast<const C*>(args.values) + sequence * args.value_sequence_stride +
@@ -222,10 +234,13 @@ TW_KERNEL(kDecodeThreads) attention_decode(const TW_GRID_CONSTANT AttentionArgs 
   __shared__ Part parts[kDecodeWarps];
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();
-  const DecodeWork work = decode_work<kGroup>(args);
+  DecodeWork work = decode_work<kGroup>(args);
+  float q[kGroup][kVec8];
+  read_queries<kTeam>(args, work, q);  // in flight together with the position
+  choose_entries(args, work);
   DecodeState<kGroup> state;
   clear(state);
-  if (work.begin < work.end) read_entries<C, kTeam, kGroup>(args, work, state);
+  if (work.begin < work.end) read_entries<C, kTeam>(args, work, q, state);
   merge_teams<kTeam>(state);
   keep_state<kTeam>(parts[threadIdx.x / 32], state);
   __syncthreads();

@@ -167,7 +167,7 @@ TW_KERNEL(kTileThreads) attention_tiles(const TW_GRID_CONSTANT AttentionArgs arg
   __syncthreads();
 
   TileState<kDim, kLanes> state;
-  const int64_t kv_head = head / (args.heads / args.kv_heads);
+  const int64_t kv_head = int(head) / (int(args.heads) / int(args.kv_heads));
   for (int begin = 0; begin < kQueries;) {
     int end = begin + 1;
     while (end < kQueries && memory.sequence[end] == memory.sequence[begin]) ++end;
