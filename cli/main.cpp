@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "bench_llm.h"
+#include "doctor.h"
+#include "info.h"
 #include "language.h"
+#include "precompile.h"
 #include "pull.h"
 #include "terminal.h"
 #include "tilewright/base/error.h"
@@ -114,6 +117,32 @@ Command add_pull(CLI::App& app) {
   return {command, [options] { return run_pull(*options); }};
 }
 
+Command add_info(CLI::App& app) {
+  auto options = std::make_shared<InfoOptions>();
+  CLI::App* command = app.add_subcommand("info", "Devices and libraries, and where they are from");
+  command->add_flag("--json", options->json, "One JSON object");
+  return {command, [options] { return run_info(*options); }};
+}
+
+Command add_doctor(CLI::App& app) {
+  auto options = std::make_shared<DoctorOptions>();
+  CLI::App* command =
+      app.add_subcommand("doctor", "Say what does not fit together and how to mend it");
+  command->add_flag("--json", options->json, "One JSON object");
+  return {command, [options] { return run_doctor(*options); }};
+}
+
+Command add_precompile(CLI::App& app) {
+  auto options = std::make_shared<PrecompileOptions>();
+  CLI::App* command =
+      app.add_subcommand("precompile", "Compile every kernel into a file; needs no GPU");
+  command->add_option("--arch", options->archs, "sm_90a, sm_80, …; commas separate several");
+  command->add_option("--out", options->out, "The file; named tw.pack beside tw it is found");
+  command->add_flag("--list", options->list, "Name the kernels, compile nothing");
+  command->add_flag("--json", options->json, "One JSON object");
+  return {command, [options] { return run_precompile(*options); }};
+}
+
 int report(const char* kind, const char* message, int code) {
   std::fflush(stdout);
   std::fprintf(stderr, "tw: %s: %s\n", kind, message);
@@ -130,6 +159,9 @@ int run(int argc, char** argv) {
       add_generate(app),
       add_chat(app),
       add_pull(app),
+      add_info(app),
+      add_doctor(app),
+      add_precompile(app),
       add_logits(app),
       add_bench_llm(bench, "llm.decode", "Time from token to token of a language model"),
       add_bench_llm(bench, "llm.prefill", "Time to take in a prompt"),
