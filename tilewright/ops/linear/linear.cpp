@@ -7,10 +7,7 @@
 #include "tilewright/ops/_core/blocks.h"
 #include "tilewright/ops/_core/check.h"
 #include "tilewright/ops/linear/linear_cpu.h"
-#if __has_include("tilewright/ops/linear/linear_cuda.h")
 #include "tilewright/ops/linear/linear_cuda.h"
-#define TW_LINEAR_CUDA 1
-#endif
 
 namespace tilewright {
 namespace {
@@ -131,9 +128,7 @@ void linear_into(const Tensor& y, const Tensor& x, std::span<const Tensor> weigh
   const LinearCall call = checked_call(y, x, weights, options, stream);
   if (call.m == 0 || call.n == 0) return;
   if (stream.device().is_cpu()) return run_on_cpu(call, y, x, weights, options, stream);
-#if TW_LINEAR_CUDA
   if (stream.device().is_cuda()) return linear_cuda(call, stream);
-#endif
   fail_device(kOp, stream);
 }
 

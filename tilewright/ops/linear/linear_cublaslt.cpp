@@ -96,7 +96,8 @@ int data_type(DType dtype) {
 // In the library's words, which are column-major: D (n x m) = W^T (k x n) * X (k x m) + beta * C.
 // What a plan depends on: it is kept for the life of the process.
 using Problem = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                           std::int64_t, std::int64_t, std::int64_t, DType, DType, int>;
+                           std::int64_t, std::int64_t, std::int64_t, DType, DType, int,
+                           std::size_t>;
 
 struct Plan {
   Descriptor product = nullptr, w = nullptr, x = nullptr, c = nullptr, d = nullptr;
@@ -125,12 +126,12 @@ int alignment(const LibraryProduct& p) {
   return result;
 }
 
-void choose(Plan& plan, Handle handle, int align) {
+void choose(Plan& plan, Handle handle, int align, std::size_t workspace) {
   Descriptor preference = nullptr;
   check_status(library().cublasLtMatmulPreferenceCreate(&preference),
                "cublasLtMatmulPreferenceCreate");
-  library().cublasLtMatmulPreferenceSetAttribute(preference, kPreferWorkspace, &kWorkspace,
-                                                 sizeof kWorkspace);
+  library().cublasLtMatmulPreferenceSetAttribute(preference, kPreferWorkspace, &workspace,
+                                                 sizeof workspace);
   const std::uint32_t bytes = std::uint32_t(align);
   for (int attribute = 5; attribute <= 8; ++attribute) {  // least alignment of A, B, C, D
     library().cublasLtMatmulPreferenceSetAttribute(preference, attribute, &bytes, sizeof bytes);
@@ -142,7 +143,7 @@ void choose(Plan& plan, Handle handle, int align) {
   plan.usable = status == kOk && found > 0 && plan.choice.state == kOk;
 }
 
-Plan make_plan(const LibraryProduct& p, Handle handle) {
+Plan make_plan(const LibraryProduct& p, Handle handle, std::size_t workspace) {
   Plan plan;
   check_status(library().cublasLtMatmulDescCreate(&plan.product, kCompute32F, kReal32F),
                "cublasLtMatmulDescCreate");
@@ -153,7 +154,7 @@ Plan make_plan(const LibraryProduct& p, Handle handle) {
   plan.x = layout(p.in, p.k, p.m, leading(p.x_stride, p.m, p.k));
   plan.c = layout(p.out, p.n, p.m, leading(p.c_stride, p.m, p.n));
   plan.d = layout(p.out, p.n, p.m, leading(p.d_stride, p.m, p.n));
-  choose(plan, handle, alignment(p));
+  choose(plan, handle, alignment(p), workspace);
   return plan;
 }
 
@@ -169,7 +170,8 @@ Plans& plans() {
 }
 
 // References to map entries stay valid.
-std::pair<Handle, const Plan*> find_plan(const LibraryProduct& p, int device) {
+std::pair<Handle, const Plan*> find_plan(const LibraryProduct& p, int device,
+                                         std::size_t workspace) {
   Plans& all = plans();
   const std::lock_guard lock(all.mutex);
   Handle& handle = all.handles[device];
@@ -177,10 +179,10 @@ std::pair<Handle, const Plan*> find_plan(const LibraryProduct& p, int device) {
     check_status(library().cublasLtCreate(&handle), "cublasLtCreate");
   }
   const Problem key{device,     p.m,        p.n,  p.k,   p.x_stride,  p.w_stride,
-                    p.c_stride, p.d_stride, p.in, p.out, alignment(p)};
+                    p.c_stride, p.d_stride, p.in, p.out, alignment(p), workspace};
   const auto found = all.plans.find(key);
   if (found != all.plans.end()) return {handle, &found->second};
-  return {handle, &all.plans.emplace(key, make_plan(p, handle)).first->second};
+  return {handle, &all.plans.emplace(key, make_plan(p, handle, workspace)).first->second};
 }
 
 bool supported(DType in, DType out) {
@@ -195,7 +197,9 @@ bool library_ready() { return !collecting_kernels() && library().loaded; }
 bool library_product(const LibraryProduct& p, const Stream& stream) {
   if (!supported(p.in, p.out) || !library_ready()) return false;
   const cuda::ContextScope scope(cuda::primary_context(stream.device().index));
-  const auto [handle, plan] = find_plan(p, stream.device().index);
+  // Nothing may be allocated inside a capture, so an algorithm without a workspace runs there.
+  const std::size_t most = stream.capturing() ? 0 : kWorkspace;
+  const auto [handle, plan] = find_plan(p, stream.device().index, most);
   if (!plan->usable) return false;
   const Buffer workspace = Buffer::allocate(stream, plan->choice.workspace);
   const float alpha = 1.0f;
