@@ -25,11 +25,13 @@ using size_t = decltype(sizeof(0));
 #define TW_GRID_CONSTANT __grid_constant__
 #define TW_UNROLL _Pragma("unroll")
 #define TW_NO_UNROLL _Pragma("unroll 1")
+#define TW_UNROLL_TWICE _Pragma("unroll 2")
 #else
 #define TW_HOST_DEVICE inline
 #define TW_DEVICE inline
 #define TW_UNROLL
 #define TW_NO_UNROLL
+#define TW_UNROLL_TWICE
 #endif
 
 #if defined(__CUDA_ARCH__)

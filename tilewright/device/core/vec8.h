@@ -129,8 +129,7 @@ TW_DEVICE Vec8<ComputeType<T>> load8(const T* source, int64_t count, bool aligne
 }
 
 template <class T>
-TW_DEVICE void store8(T* target, int64_t count, bool aligned,
-                      const Vec8<ComputeType<T>>& source) {
+TW_DEVICE void store8(T* target, int64_t count, bool aligned, const Vec8<ComputeType<T>>& source) {
   if (aligned && count >= kVec8) return store8(target, source);
   TW_UNROLL
   for (int i = 0; i < kVec8; ++i) {

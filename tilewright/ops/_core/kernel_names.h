@@ -33,7 +33,8 @@ inline std::string template_argument(int value) { return std::to_string(value); 
 inline std::string template_argument(bool value) { return value ? "true" : "false"; }
 }  // namespace detail
 
-// instance("rms_norm_rows", DType::bf16, 256) is "tilewright::rms_norm_rows<tilewright::bf16, 256>".
+// instance("rms_norm_rows", DType::bf16, 256) is "tilewright::rms_norm_rows<tilewright::bf16,
+// 256>".
 template <class... Arguments>
 std::string instance(const std::string& kernel, const Arguments&... arguments) {
   std::string list;

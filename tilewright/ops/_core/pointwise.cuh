@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk of elementwise kernels. kVectors: eight neighbours a thread through 16-byte accesses, for
-// the layouts that pointwise_launch.h finds fit; else eight elements a block apart, so that the
+// The walk of elementwise kernels. kVectors: eight neighbours a thread through 16-byte accesses,
+// for the layouts that pointwise_launch.h finds fit; else eight elements a block apart, so that the
 // lanes of a warp share sectors whatever the alignment and the strides.
 #pragma once
 

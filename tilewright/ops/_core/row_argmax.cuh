@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first largest element of a row that the blocks of a cluster share. A row of a large vocabulary
-// is half a megabyte: one multiprocessor would take 7 us to read it from the L2.
+// The first largest element of a row that the blocks of a cluster share. A row of a large
+// vocabulary is half a megabyte: one multiprocessor would take 7 us to read it from the L2.
 #pragma once
 
 #include "tilewright/device/collective/cluster.h"

@@ -16,7 +16,8 @@ struct Sum {
 };
 
 template <class Y, class A, class B, bool kVectors>
-TW_KERNEL(kPointwiseThreads) add_elements(const TW_GRID_CONSTANT AddArgs args) {
+TW_KERNEL(kPointwiseThreads)
+add_elements(const TW_GRID_CONSTANT AddArgs args) {
   const BinaryWork<Y, A, B, Sum> work = {static_cast<Y*>(args.y), static_cast<const A*>(args.a),
                                          static_cast<const B*>(args.b), Sum()};
   pointwise<kVectors>(args.layout, work);

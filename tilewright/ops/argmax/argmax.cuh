@@ -9,7 +9,8 @@
 namespace tilewright {
 
 template <class X, int kCluster>
-TW_KERNEL(kArgmaxThreads) argmax_rows(const TW_GRID_CONSTANT ArgmaxArgs args) {
+TW_KERNEL(kArgmaxThreads)
+argmax_rows(const TW_GRID_CONSTANT ArgmaxArgs args) {
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();
   const int64_t row = blockIdx.x / kCluster;

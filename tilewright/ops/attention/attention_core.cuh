@@ -57,9 +57,7 @@ TW_DEVICE float exp2_fast(float x) {
 
 // What is subtracted from scores (in units of log 2) before exp2: of a maximum of -inf, which means
 // that nothing was seen, 0, so that exp2(-inf - 0) is 0 and not NaN.
-TW_DEVICE float softmax_base(float maximum) {
-  return maximum == minus_infinity() ? 0.0f : maximum;
-}
+TW_DEVICE float softmax_base(float maximum) { return maximum == minus_infinity() ? 0.0f : maximum; }
 
 // The factor that moves a sum taken over base `from` to the maximum `to`, which is no smaller.
 TW_DEVICE float rescale(float from, float to) { return exp2_fast(from - softmax_base(to)); }

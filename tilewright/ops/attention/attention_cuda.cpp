@@ -9,9 +9,8 @@ namespace tilewright {
 namespace {
 
 constexpr const char* kFile = "tilewright/ops/attention/attention.cuh";
-constexpr AttentionConfig kTileConfigs[] = {{.dim = 64, .queries = 32},
-                                            {.dim = 128, .queries = 32},
-                                            {.dim = 256, .queries = 16}};
+constexpr AttentionConfig kTileConfigs[] = {
+    {.dim = 64, .queries = 32}, {.dim = 128, .queries = 32}, {.dim = 256, .queries = 16}};
 
 KernelSpec decode_kernel(DType cache, int team, int group, bool clustered) {
   return {kFile, instance("attention_decode", cache, team, group, clustered)};
@@ -24,8 +23,8 @@ KernelSpec merge_kernel(int parts) { return {kFile, instance("attention_merge", 
 bool has_clusters(Device device) { return properties(device).arch.number() >= 90; }
 
 bool reads_vectors(const AttentionArgs& args, DType cache) {
-  const auto address = reinterpret_cast<std::uintptr_t>(args.keys) |
-                       reinterpret_cast<std::uintptr_t>(args.values);
+  const auto address =
+      reinterpret_cast<std::uintptr_t>(args.keys) | reinterpret_cast<std::uintptr_t>(args.values);
   const int64_t strides = args.key_sequence_stride | args.key_head_stride | args.key_stride |
                           args.value_sequence_stride | args.value_head_stride | args.value_stride;
   const int64_t bytes = static_cast<int64_t>(info(cache).bytes);

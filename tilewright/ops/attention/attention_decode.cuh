@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few tokens, each with its own stretch of the cache. A block serves up to kGroup query heads of one
-// key/value head, so the cache is read once for them, and a part of the entries: the parts are those
-// of the blocks of a cluster, which merge through shared memory (kClustered), or are merged by a
-// second kernel from the workspace. Bound: memory; latency at short contexts.
+// Few tokens, each with its own stretch of the cache. A block serves up to kGroup query heads of
+// one key/value head, so the cache is read once for them, and a part of the entries: the parts are
+// those of the blocks of a cluster, which merge through shared memory (kClustered), or are merged
+// by a second kernel from the workspace. Bound: memory; latency at short contexts.
 //
 // A team of kTeam lanes reads an entry, eight elements a lane; teams take entries in turn.
 #pragma once
@@ -165,10 +165,10 @@ TW_DEVICE void read_queries(const AttentionArgs& args, const DecodeWork& work,
   for (int g = 0; g < kGroup; ++g) {
     Vec8<float> values = {};
     if (at < args.head_dim && g < work.heads) {
-      values = load8_any(args.q,
-                         work.token * args.q_token_stride +
-                             (work.first_head + g) * args.q_head_stride + at,
-                         args.q_type);
+      values = load8_any(
+          args.q,
+          work.token * args.q_token_stride + (work.first_head + g) * args.q_head_stride + at,
+          args.q_type);
     }
     TW_UNROLL
     for (int i = 0; i < kVec8; ++i) q[g][i] = values.value[i] * (args.scale * kLog2E);
@@ -228,7 +228,8 @@ TW_DEVICE float* workspace_part(const AttentionArgs& args, int64_t token, int64_
 }
 
 template <class C, int kTeam, int kGroup, bool kClustered>
-TW_KERNEL(kDecodeThreads) attention_decode(const TW_GRID_CONSTANT AttentionArgs args) {
+TW_KERNEL(kDecodeThreads)
+attention_decode(const TW_GRID_CONSTANT AttentionArgs args) {
   constexpr int kDim = kTeam * kVec8;
   using Part = DecodePart<kGroup, kDim>;
   __shared__ Part parts[kDecodeWarps];
@@ -259,9 +260,9 @@ TW_KERNEL(kDecodeThreads) attention_decode(const TW_GRID_CONSTANT AttentionArgs 
     };
     merge_parts<kGroup, kDim>(args, work, kDecodeWarps, thread, kDecodeThreads, warp_part, keep);
     ptx::barrier_cluster();
-    merge_parts<kGroup, kDim>(args, work, ranks, rank * kDecodeThreads + thread,
-                              ranks * kDecodeThreads,
-                              [&](int i) { return ptx::mapa(&merged, i); }, write);
+    merge_parts<kGroup, kDim>(
+        args, work, ranks, rank * kDecodeThreads + thread, ranks * kDecodeThreads,
+        [&](int i) { return ptx::mapa(&merged, i); }, write);
     ptx::barrier_cluster();  // nobody leaves while its part is read
   } else if (ranks == 1) {
     merge_parts<kGroup, kDim>(args, work, kDecodeWarps, thread, kDecodeThreads, warp_part, write);
@@ -279,7 +280,8 @@ TW_KERNEL(kDecodeThreads) attention_decode(const TW_GRID_CONSTANT AttentionArgs 
 
 // Merges what attention_decode put aside. Grid: heads, tokens.
 template <int kParts>
-TW_KERNEL(kMergeThreads) attention_merge(const TW_GRID_CONSTANT AttentionArgs args) {
+TW_KERNEL(kMergeThreads)
+attention_merge(const TW_GRID_CONSTANT AttentionArgs args) {
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();
   const int64_t head = blockIdx.x, token = blockIdx.y;

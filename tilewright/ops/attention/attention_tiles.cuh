@@ -28,9 +28,7 @@ struct AttentionTileMemory {
 struct alignas(16) Float4 {
   float value[4];
 };
-TW_DEVICE Float4 float4_at(const float* source) {
-  return *reinterpret_cast<const Float4*>(source);
-}
+TW_DEVICE Float4 float4_at(const float* source) { return *reinterpret_cast<const Float4*>(source); }
 
 // Copies rows `begin` … of a head of the cache; what is past `end` or head_dim becomes 0.
 template <class C, int kDim>
@@ -57,8 +55,7 @@ TW_DEVICE void load_queries(AttentionTileMemory<kDim, kQueries>& memory, const A
   for (int index = threadIdx.x; index < kQueries * kDim; index += kTileThreads) {
     const int row = index / kDim, at = index % kDim;
     const bool real = first + row < args.tokens && at < args.head_dim;
-    const int64_t source =
-        (first + row) * args.q_token_stride + head * args.q_head_stride + at;
+    const int64_t source = (first + row) * args.q_token_stride + head * args.q_head_stride + at;
     memory.queries[row][at] =
         real ? load_any(args.q, source, args.q_type) * (args.scale * kLog2E) : 0.0f;
   }
@@ -156,7 +153,8 @@ TW_DEVICE void walk_sequence(AttentionTileMemory<kDim, kQueries>& memory, const 
 
 // Grid: tiles of tokens, heads.
 template <class C, int kDim, int kQueries>
-TW_KERNEL(kTileThreads) attention_tiles(const TW_GRID_CONSTANT AttentionArgs args) {
+TW_KERNEL(kTileThreads)
+attention_tiles(const TW_GRID_CONSTANT AttentionArgs args) {
   constexpr int kLanes = kTileThreads / kQueries;
   extern __shared__ Float4 dynamic_memory[];
   auto& memory = *reinterpret_cast<AttentionTileMemory<kDim, kQueries>*>(dynamic_memory);

@@ -32,8 +32,8 @@ TW_DEVICE float block_value(BlockQ4_0, const uint8_t* block, int i) {
 TW_DEVICE float block_value(BlockQ4_1, const uint8_t* block, int i) {
   return half_at(block) * float(nibble_at(block + 4, i)) + half_at(block + 2);
 }
-// 128 elements share 64 low bytes and 32 high bytes: quarter j of them takes the low (j < 2) or high
-// nibbles of half j % 2 of the low bytes, and bits 2j and 2j+1 of the high bytes.
+// 128 elements share 64 low bytes and 32 high bytes: quarter j of them takes the low (j < 2) or
+// high nibbles of half j % 2 of the low bytes, and bits 2j and 2j+1 of the high bytes.
 TW_DEVICE float block_value(BlockQ6K, const uint8_t* block, int i) {
   const int half_block = i / 128, quarter = i / 32 % 4, at = i % 32;
   const int low = block[64 * half_block + 32 * (quarter % 2) + at] >> (quarter / 2 * 4) & 15;
@@ -80,13 +80,15 @@ TW_DEVICE Vec8<float> table_load8(bf16, const uint8_t* row, int64_t at, int64_t 
 }
 
 template <class Y, class Table>
-TW_KERNEL(kEmbeddingThreads) embedding_rows(const TW_GRID_CONSTANT EmbeddingArgs args) {
+TW_KERNEL(kEmbeddingThreads)
+embedding_rows(const TW_GRID_CONSTANT EmbeddingArgs args) {
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();
   const int64_t token = blockIdx.x;
   const int64_t id = args.ids[token];
   const bool known = id >= 0 && id < args.vocab;
-  const uint8_t* row = static_cast<const uint8_t*>(args.table) + (known ? id : 0) * args.table_row_bytes;
+  const uint8_t* row =
+      static_cast<const uint8_t*>(args.table) + (known ? id : 0) * args.table_row_bytes;
   Y* y = static_cast<Y*>(args.y) + token * args.y_stride;
   for (int64_t at = int64_t(threadIdx.x) * kVec8; at < args.dim; at += kEmbeddingThreads * kVec8) {
     Vec8<float> values;

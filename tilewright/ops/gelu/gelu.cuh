@@ -23,9 +23,10 @@ struct Gelu {
 };
 
 template <class Y, class X, bool kTanh, bool kVectors>
-TW_KERNEL(kPointwiseThreads) gelu_elements(const TW_GRID_CONSTANT GeluArgs args) {
-  const UnaryWork<Y, X, Gelu<kTanh>> work = {static_cast<Y*>(args.y),
-                                             static_cast<const X*>(args.x), Gelu<kTanh>()};
+TW_KERNEL(kPointwiseThreads)
+gelu_elements(const TW_GRID_CONSTANT GeluArgs args) {
+  const UnaryWork<Y, X, Gelu<kTanh>> work = {static_cast<Y*>(args.y), static_cast<const X*>(args.x),
+                                             Gelu<kTanh>()};
   pointwise<kVectors>(args.layout, work);
 }
 

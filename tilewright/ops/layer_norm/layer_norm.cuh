@@ -39,7 +39,8 @@ TW_DEVICE Floats8 layer_norm_apply(const Floats8& x, float mean, float scale, co
 }
 
 template <class Y, class X, int kLanes, int kVecs>
-TW_KERNEL(kRowThreads<kLanes>) layer_norm_rows(const TW_GRID_CONSTANT LayerNormArgs args) {
+TW_KERNEL(kRowThreads<kLanes>)
+layer_norm_rows(const TW_GRID_CONSTANT LayerNormArgs args) {
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();
   const auto [index, lane] = row_position<kLanes>();

@@ -26,8 +26,8 @@ struct RmsNormRow {
       : x(row_of<X>(args.x, row, args.x_stride, args.cols)),
         y(row_of<Y>(args.y, row, args.y_stride, args.cols)),
         weight(any_row(args.weight, 0, 0, args.cols, args.weight_type)),
-        residual(any_row(args.residual, row, args.residual_stride, args.cols,
-                         args.residual_type)) {}
+        residual(any_row(args.residual, row, args.residual_stride, args.cols, args.residual_type)) {
+  }
 
   // What is normalised: x, or residual + x.
   TW_DEVICE Floats8 load(int64_t at) const {
@@ -49,7 +49,8 @@ struct RmsNormRow {
 };
 
 template <class Y, class X, bool kResidual, int kLanes, int kVecs>
-TW_KERNEL(kRowThreads<kLanes>) rms_norm_rows(const TW_GRID_CONSTANT RmsNormArgs args) {
+TW_KERNEL(kRowThreads<kLanes>)
+rms_norm_rows(const TW_GRID_CONSTANT RmsNormArgs args) {
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();
   const auto [index, lane] = row_position<kLanes>();

@@ -46,6 +46,7 @@ struct RopePairs {
 template <class To, class From>
 TW_DEVICE void rotate_head(To* target, const From* source, const RopePairs& rope, int32_t position,
                            int lane) {
+  TW_UNROLL_TWICE
   for (int64_t pair = lane; pair < rope.pairs; pair += 32) {
     const int64_t first = rope.interleaved ? 2 * pair : pair;
     const int64_t second = rope.interleaved ? 2 * pair + 1 : pair + rope.pairs;
@@ -58,13 +59,15 @@ TW_DEVICE void rotate_head(To* target, const From* source, const RopePairs& rope
 
 template <class To, class From>
 TW_DEVICE void copy_elements(To* target, const From* source, int64_t begin, int64_t end, int lane) {
+  TW_UNROLL_TWICE
   for (int64_t i = begin + lane; i < end; i += 32) {
     target[i] = from_float<To>(to_float(source[i]));
   }
 }
 
 template <class T>
-TW_KERNEL(kRopeThreads) rope_heads(const TW_GRID_CONSTANT RopeArgs args) {
+TW_KERNEL(kRopeThreads)
+rope_heads(const TW_GRID_CONSTANT RopeArgs args) {
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();
   const int64_t token = blockIdx.x;
@@ -77,7 +80,8 @@ TW_KERNEL(kRopeThreads) rope_heads(const TW_GRID_CONSTANT RopeArgs args) {
 
 // Heads in the order of qkv: those of q are rotated in place, those of k and v go to the cache.
 template <class T, class Cache>
-TW_KERNEL(kRopeThreads) rope_append_heads(const TW_GRID_CONSTANT RopeAppendArgs args) {
+TW_KERNEL(kRopeThreads)
+rope_append_heads(const TW_GRID_CONSTANT RopeAppendArgs args) {
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();
   const int lane = int(threadIdx.x % 32);

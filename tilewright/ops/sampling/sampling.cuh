@@ -16,8 +16,8 @@ TW_DEVICE uint32_t filter_threshold(const SamplingRow<kCluster>& row, const Samp
   uint32_t threshold = 0;
   uint64_t count = uint64_t(row.vocab);
   if (params.top_k > 0 && params.top_k < row.vocab) {
-    threshold = find_threshold(row, 0u, count, uint64_t(params.top_k),
-                               [](float) { return uint64_t(1); }, memory, turn);
+    threshold = find_threshold(
+        row, 0u, count, uint64_t(params.top_k), [](float) { return uint64_t(1); }, memory, turn);
   }
   if (!(params.top_p < 1.0f)) return threshold;
   uint64_t sums[2 * kPivots] = {};
@@ -27,8 +27,9 @@ TW_DEVICE uint32_t filter_threshold(const SamplingRow<kCluster>& row, const Samp
     sums[1] += 1;
   });
   cluster_sum<kCluster>(sums, memory, turn);
-  return find_threshold(row, threshold, sums[1], sampling_top_p_target(params.top_p, sums[0]),
-                        [&](float logit) { return row.weight(logit); }, memory, turn);
+  return find_threshold(
+      row, threshold, sums[1], sampling_top_p_target(params.top_p, sums[0]),
+      [&](float logit) { return row.weight(logit); }, memory, turn);
 }
 
 // This thread's best of what the filters keep, as argmax_rank; 0 when it keeps none.
@@ -58,7 +59,8 @@ TW_DEVICE uint64_t best_draw(const SamplingRow<kCluster>& row, const SamplingPar
 }
 
 template <int kCluster>
-TW_KERNEL(kSamplingThreads) sample_rows(const TW_GRID_CONSTANT SamplingArgs args) {
+TW_KERNEL(kSamplingThreads)
+sample_rows(const TW_GRID_CONSTANT SamplingArgs args) {
   __shared__ ThresholdMemory memory;
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();

@@ -35,8 +35,8 @@ Draw draw_of(const std::vector<float>& logits, std::int64_t vocab, const Stream&
   const auto params = mixed_params();
   Draw draw;
   draw.logits = tensor_of(logits, {kRows, vocab}, DType::f32, stream);
-  draw.params = Tensor::from_host(params.data(),
-                                  {kRows * std::int64_t(sizeof(SamplingParams))}, DType::u8, stream);
+  draw.params = Tensor::from_host(params.data(), {kRows * std::int64_t(sizeof(SamplingParams))},
+                                  DType::u8, stream);
   draw.positions = tensor_of(random_integers(kRows, 4, 0, 100000), stream);
   draw.tokens = Tensor::zeros({kRows}, DType::i32, stream);
   return draw;
@@ -52,9 +52,8 @@ void expect_cpu_tokens(const std::vector<float>& logits, std::int64_t vocab) {
   const Draw draw = draw_of(logits, vocab, stream);
   const auto expected = tokens_of(draw_of(logits, vocab, host), host);
   EXPECT_EQ(tokens_of(draw, stream), expected) << vocab;
-  const Graph graph = Graph::capture(stream, [&] {
-    sample_into(draw.tokens, draw.logits, draw.params, draw.positions, stream);
-  });
+  const Graph graph = Graph::capture(
+      stream, [&] { sample_into(draw.tokens, draw.logits, draw.params, draw.positions, stream); });
   graph.replay(stream);
   graph.replay(stream);
   EXPECT_EQ(values_of(draw.tokens, stream), expected) << vocab << ", replayed";

@@ -15,10 +15,11 @@ struct SiluMul {
 };
 
 template <class Y, class Gate, class Up, bool kVectors>
-TW_KERNEL(kPointwiseThreads) silu_mul_elements(const TW_GRID_CONSTANT SiluMulPointwiseArgs args) {
-  const BinaryWork<Y, Gate, Up, SiluMul> work = {
-      static_cast<Y*>(args.y), static_cast<const Gate*>(args.gate),
-      static_cast<const Up*>(args.up), SiluMul()};
+TW_KERNEL(kPointwiseThreads)
+silu_mul_elements(const TW_GRID_CONSTANT SiluMulPointwiseArgs args) {
+  const BinaryWork<Y, Gate, Up, SiluMul> work = {static_cast<Y*>(args.y),
+                                                 static_cast<const Gate*>(args.gate),
+                                                 static_cast<const Up*>(args.up), SiluMul()};
   pointwise<kVectors>(args.layout, work);
 }
 

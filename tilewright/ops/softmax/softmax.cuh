@@ -14,7 +14,9 @@ struct SoftmaxState {
 };
 
 // What to subtract: exp(-inf - -inf) must be 0, not NaN.
-TW_DEVICE float softmax_origin(float maximum) { return maximum == minus_infinity() ? 0.0f : maximum; }
+TW_DEVICE float softmax_origin(float maximum) {
+  return maximum == minus_infinity() ? 0.0f : maximum;
+}
 
 TW_DEVICE float max8(const Floats8& x) {
   float maximum = x.value[0];
@@ -41,7 +43,8 @@ TW_DEVICE Floats8 softmax_apply(const Floats8& x, float origin, float scale) {
 TW_DEVICE float softmax_scale(float sum) { return sum == 0.0f ? 0.0f : 1.0f / sum; }
 
 template <class Y, class X, int kLanes, int kVecs>
-TW_KERNEL(kRowThreads<kLanes>) softmax_rows(const TW_GRID_CONSTANT SoftmaxArgs args) {
+TW_KERNEL(kRowThreads<kLanes>)
+softmax_rows(const TW_GRID_CONSTANT SoftmaxArgs args) {
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();
   const auto [index, lane] = row_position<kLanes>();
