@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "hwy/highway.h"
+#include <hwy/highway.h>
 
 namespace tilewright {
 namespace TW_ISA {
