@@ -30,7 +30,7 @@ TW_DEVICE Rotation rotation_of(int32_t position, float frequency) {
   float cosine = fmaf(square, 2.443315711809948e-5f, -1.388731625493765e-3f);
   cosine = fmaf(square, cosine, 4.166664568298827e-2f);
   cosine = fmaf(square * square, cosine, fmaf(square, -0.5f, 1.0f));
-  const int64_t quadrant = int64_t(turns);
+  const int quadrant = int(int64_t(turns)) & 3;
   const float s = quadrant & 1 ? cosine : sine;
   const float c = quadrant & 1 ? sine : cosine;
   return {quadrant & 2 ? -s : s, (quadrant + 1) & 2 ? -c : c};
@@ -38,8 +38,7 @@ TW_DEVICE Rotation rotation_of(int32_t position, float frequency) {
 
 struct RopePairs {
   const float* frequencies;  // null: nothing is rotated
-  int64_t pairs;
-  int32_t interleaved;
+  int32_t pairs, interleaved;
 };
 
 // target[i] = rotated source[i] for the rotated elements of a head; they may be the same memory.
@@ -47,9 +46,9 @@ template <class To, class From>
 TW_DEVICE void rotate_head(To* target, const From* source, const RopePairs& rope, int32_t position,
                            int lane) {
   TW_UNROLL_TWICE
-  for (int64_t pair = lane; pair < rope.pairs; pair += 32) {
-    const int64_t first = rope.interleaved ? 2 * pair : pair;
-    const int64_t second = rope.interleaved ? 2 * pair + 1 : pair + rope.pairs;
+  for (int pair = lane; pair < rope.pairs; pair += 32) {
+    const int first = rope.interleaved ? 2 * pair : pair;
+    const int second = rope.interleaved ? 2 * pair + 1 : pair + rope.pairs;
     const float x = to_float(source[first]), y = to_float(source[second]);
     const Rotation rotation = rotation_of(position, rope.frequencies[pair]);
     target[first] = from_float<To>(x * rotation.cosine - y * rotation.sine);
@@ -58,9 +57,9 @@ TW_DEVICE void rotate_head(To* target, const From* source, const RopePairs& rope
 }
 
 template <class To, class From>
-TW_DEVICE void copy_elements(To* target, const From* source, int64_t begin, int64_t end, int lane) {
+TW_DEVICE void copy_elements(To* target, const From* source, int begin, int end, int lane) {
   TW_UNROLL_TWICE
-  for (int64_t i = begin + lane; i < end; i += 32) {
+  for (int i = begin + lane; i < end; i += 32) {
     target[i] = from_float<To>(to_float(source[i]));
   }
 }
@@ -74,8 +73,8 @@ rope_heads(const TW_GRID_CONSTANT RopeArgs args) {
   const int64_t head = blockIdx.y * kRopeWarps + threadIdx.x / 32;
   if (head >= args.heads) return;
   T* x = static_cast<T*>(args.x) + token * args.token_stride + head * args.head_stride;
-  rotate_head(x, x, {args.frequencies, args.pairs, args.interleaved}, args.positions[token],
-              int(threadIdx.x % 32));
+  rotate_head(x, x, {args.frequencies, int32_t(args.pairs), args.interleaved},
+              args.positions[token], int(threadIdx.x % 32));
 }
 
 // Heads in the order of qkv: those of q are rotated in place, those of k and v go to the cache.
@@ -90,7 +89,7 @@ rope_append_heads(const TW_GRID_CONSTANT RopeAppendArgs args) {
   if (head >= args.heads + 2 * args.kv_heads) return;
   T* source = static_cast<T*>(args.qkv) + token * args.qkv_stride + head * args.head_dim;
   const int32_t position = args.positions[token];
-  const RopePairs rope = {args.frequencies, args.frequencies == nullptr ? 0 : args.pairs,
+  const RopePairs rope = {args.frequencies, args.frequencies == nullptr ? 0 : int32_t(args.pairs),
                           args.interleaved};
   if (head < args.heads) return rotate_head(source, source, rope, position, lane);
 
@@ -101,12 +100,12 @@ rope_append_heads(const TW_GRID_CONSTANT RopeAppendArgs args) {
     Cache* key = static_cast<Cache*>(args.keys) + sequence * args.key_sequence_stride +
                  (head - args.heads) * args.key_head_stride + position * args.key_stride;
     rotate_head(key, source, rope, position, lane);
-    copy_elements(key, source, 2 * rope.pairs, args.head_dim, lane);
+    copy_elements(key, source, 2 * rope.pairs, int(args.head_dim), lane);
   } else {
     Cache* value = static_cast<Cache*>(args.values) + sequence * args.value_sequence_stride +
                    (head - args.heads - args.kv_heads) * args.value_head_stride +
                    position * args.value_stride;
-    copy_elements(value, source, 0, args.head_dim, lane);
+    copy_elements(value, source, 0, int(args.head_dim), lane);
   }
 }
 
