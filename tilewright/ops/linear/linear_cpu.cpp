@@ -8,13 +8,14 @@
 #include "tilewright/base/parallel.h"
 #include "tilewright/ops/_core/rows.h"
 #include "tilewright/ops/linear/linear_rows.h"
+#include "tilewright/ops/linear/linear_schedule.h"
 #include "tilewright/ops/linear/linear_tables.h"
 
 namespace tilewright {
 namespace {
 
 // Work of a task: enough to hide the cost of handing it out.
-constexpr std::int64_t kTaskBytes = 24 << 10;
+constexpr std::int64_t kTaskBytes = 16 << 10;
 // Tokens that a task should have at least, since it packs its rows anew.
 constexpr std::int64_t kTaskTokens = 64;
 
@@ -62,10 +63,10 @@ class Products {
     const std::int64_t row_bytes =
         std::max<std::int64_t>(linear_row_bytes(call_.parts[0].dtype, call_.k), 1);
     const std::int64_t group_bytes = row_bytes * kLinearRows * span_;
-    parallel_for(groups_ * spans_, std::max<std::int64_t>(kTaskBytes / group_bytes, 1),
-                 [this](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t task = begin; task < end; ++task) run_task(task);
-                 });
+    const std::int64_t step = std::max<std::int64_t>(kTaskBytes / group_bytes, 1);
+    parallel_stream(groups_ * spans_, step, [this](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t task = begin; task < end; ++task) run_task(task);
+    });
   }
 
  private:

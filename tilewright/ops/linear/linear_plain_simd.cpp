@@ -21,24 +21,26 @@ struct PlainPanel {
   alignas(64) float columns[kColumns][16];
 };
 
-template <Storage kStorage>
-HWY_INLINE void load_row(const Byte* row, std::int64_t column, std::int64_t count, float* to) {
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    hn::StoreU(load_floats<kStorage>(row, column + i), kFloats, to + i);
-  if (i < count)
-    hn::StoreU(load_some_floats<kStorage>(row, column + i, count - i), kFloats, to + i);
-}
-
 #if defined(__AVX2__)
-HWY_INLINE void transpose_8x8(const float* from, std::int64_t pitch, float* to) {
-  __m256 v[8], w[8];
+
+// kColumns columns of 8 rows: 32 bytes of each row.
+template <Storage kStorage>
+struct ColumnBlock {
+  static constexpr int kColumns = kStorage == Storage::kF32 ? 8 : 16;
+  static constexpr std::int64_t kBytes = 32 / kColumns;  // of an element
+  __m256 columns[kColumns];
+};
+
+// Register j of the result has word j of rows 0..7.
+HWY_INLINE void transpose_words(const Byte* from, std::int64_t pitch, __m256 (&w)[8]) {
+  __m256 v[8];
   for (int i = 0; i < 4; ++i) {
     // Row i beside row i + 4: the unpacks then leave the rows in order.
-    const __m256 low = _mm256_loadu_ps(from + i * pitch);
-    const __m256 high = _mm256_loadu_ps(from + (i + 4) * pitch);
-    v[i] = _mm256_permute2f128_ps(low, high, 0x20);
-    v[i + 4] = _mm256_permute2f128_ps(low, high, 0x31);
+    const float* low = reinterpret_cast<const float*>(from + i * pitch);
+    const float* high = reinterpret_cast<const float*>(from + (i + 4) * pitch);
+    v[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+    v[i + 4] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low + 4)),
+                                    _mm_loadu_ps(high + 4), 1);
   }
   for (int half = 0; half < 8; half += 4) {
     const __m256 a = _mm256_unpacklo_ps(v[half], v[half + 1]);
@@ -50,32 +52,103 @@ HWY_INLINE void transpose_8x8(const float* from, std::int64_t pitch, float* to) 
     w[half + 2] = _mm256_shuffle_ps(c, d, 0x44);
     w[half + 3] = _mm256_shuffle_ps(c, d, 0xee);
   }
-  for (int i = 0; i < 8; ++i) _mm256_store_ps(to + i * 16, w[i]);
 }
-#endif
 
 template <Storage kStorage>
-void pack(const LinearGroup& group, std::int64_t first, std::int64_t count, PlainPanel& panel) {
-  constexpr std::int64_t kStrip = 32;
-  alignas(64) float strip[16][kStrip];
-  for (std::int64_t c = 0; c < count; c += kStrip) {
-    const std::int64_t here = count - c < kStrip ? count - c : kStrip;
-    for (int row = 0; row < 16; ++row) {
-      const Byte* bytes = static_cast<const Byte*>(group.rows) + row * group.row_bytes;
-      load_row<kStorage>(bytes, first + c, here, strip[row]);
-    }
-    std::int64_t done = 0;
-#if defined(__AVX2__)
-    for (; done + 8 <= here; done += 8) {
-      transpose_8x8(&strip[0][done], kStrip, panel.columns[c + done]);
-      transpose_8x8(&strip[8][done], kStrip, panel.columns[c + done] + 8);
-    }
-#endif
-    for (; done < here; ++done) {
-      for (int row = 0; row < 16; ++row) panel.columns[c + done][row] = strip[row][done];
+HWY_INLINE void load_columns(const Byte* from, std::int64_t pitch, ColumnBlock<kStorage>& to) {
+  if constexpr (kStorage == Storage::kF32) {
+    transpose_words(from, pitch, to.columns);
+  } else {
+    __m256 pairs[8];  // two columns a word
+    transpose_words(from, pitch, pairs);
+    for (int i = 0; i < 8; ++i) {
+      const __m256i both = _mm256_castps_si256(pairs[i]);
+      if constexpr (kStorage == Storage::kBf16) {
+        to.columns[2 * i] = _mm256_castsi256_ps(_mm256_slli_epi32(both, 16));
+        to.columns[2 * i + 1] =
+            _mm256_castsi256_ps(_mm256_and_si256(both, _mm256_set1_epi32(-65536)));
+      } else {
+        const __m256i even = _mm256_and_si256(both, _mm256_set1_epi32(0xffff));
+        const __m256i sorted =
+            _mm256_permute4x64_epi64(_mm256_packus_epi32(even, _mm256_srli_epi32(both, 16)), 0xd8);
+        to.columns[2 * i] = _mm256_cvtph_ps(_mm256_castsi256_si128(sorted));
+        to.columns[2 * i + 1] = _mm256_cvtph_ps(_mm256_extracti128_si256(sorted, 1));
+      }
     }
   }
 }
+
+// The `count` columns at the end of the rows, zeros behind them.
+template <Storage kStorage>
+HWY_INLINE void load_last_columns(const Byte* from, std::int64_t pitch, std::int64_t count,
+                                  ColumnBlock<kStorage>& to) {
+  alignas(32) Byte padded[8][32] = {};
+  for (int row = 0; row < 8; ++row)
+    std::memcpy(padded[row], from + row * pitch,
+                std::size_t(count * ColumnBlock<kStorage>::kBytes));
+  load_columns<kStorage>(padded[0], 32, to);
+}
+
+// visit(column, half, values) for each column of the panel, for rows 0..7 and 8..15.
+template <Storage kStorage, class Visit>
+HWY_INLINE void visit_columns(const LinearGroup& group, std::int64_t first, std::int64_t count,
+                              const Visit& visit) {
+  using Block = ColumnBlock<kStorage>;
+  const Byte* rows = static_cast<const Byte*>(group.rows) + first * Block::kBytes;
+  for (std::int64_t c = 0; c < count; c += Block::kColumns) {
+    const std::int64_t here = count - c < Block::kColumns ? count - c : Block::kColumns;
+    for (int half = 0; half < 2; ++half) {
+      const Byte* from = rows + half * 8 * group.row_bytes + c * Block::kBytes;
+      Block block;
+      if (here == Block::kColumns) {
+        load_columns<kStorage>(from, group.row_bytes, block);
+        for (int j = 0; j < Block::kColumns; ++j) visit(c + j, half, block.columns[j]);
+      } else {
+        load_last_columns<kStorage>(from, group.row_bytes, here, block);
+        for (std::int64_t j = 0; j < here; ++j) visit(c + j, half, block.columns[j]);
+      }
+    }
+  }
+}
+
+template <Storage kStorage>
+void pack(const LinearGroup& group, std::int64_t first, std::int64_t count, PlainPanel& panel) {
+  visit_columns<kStorage>(group, first, count, [&](std::int64_t c, int half, __m256 values) {
+    _mm256_store_ps(panel.columns[c] + half * 8, values);
+  });
+}
+
+// One token: the columns are multiplied as they come, in the same order.
+template <Storage kStorage>
+HWY_INLINE void multiply_one(const LinearGroup& group, std::int64_t first, std::int64_t count,
+                             const float* x, float* out) {
+  __m256 sums[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
+  visit_columns<kStorage>(group, first, count, [&](std::int64_t c, int half, __m256 values) {
+    sums[half] = _mm256_fmadd_ps(values, _mm256_set1_ps(x[c]), sums[half]);
+  });
+  for (int half = 0; half < 2; ++half) {
+    float* at = out + half * 8;
+    _mm256_storeu_ps(at, _mm256_add_ps(_mm256_loadu_ps(at), sums[half]));
+  }
+}
+
+#else
+
+template <Storage kStorage>
+void pack(const LinearGroup& group, std::int64_t first, std::int64_t count, PlainPanel& panel) {
+  alignas(64) float values[kColumns + kLanes];
+  for (int row = 0; row < 16; ++row) {
+    const Byte* bytes = static_cast<const Byte*>(group.rows) + row * group.row_bytes;
+    std::int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes)
+      hn::StoreU(load_floats<kStorage>(bytes, first + i), kFloats, values + i);
+    if (i < count)
+      hn::StoreU(load_some_floats<kStorage>(bytes, first + i, count - i), kFloats, values + i);
+    for (i = 0; i < count; ++i) panel.columns[i][row] = values[i];
+  }
+}
+
+#endif
 
 // out[t] += panel * x[t] for kTokens tokens; x starts at the panel's first column.
 template <int kTokens>
@@ -107,6 +180,12 @@ void multiply_format(const LinearGroup& group, const float* x, std::int64_t x_st
   __builtin_memset(out, 0, std::size_t(tokens) * 16 * sizeof(float));
   for (std::int64_t first = 0; first < k; first += kColumns) {
     const std::int64_t columns = k - first < kColumns ? k - first : kColumns;
+#if defined(__AVX2__)
+    if (tokens == 1) {
+      multiply_one<kStorage>(group, first, columns, x + first, out);
+      continue;
+    }
+#endif
     pack<kStorage>(group, first, columns, panel);
     std::int64_t t = 0;
     for (; t + kTileTokens <= tokens; t += kTileTokens)
