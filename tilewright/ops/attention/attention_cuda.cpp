@@ -34,7 +34,7 @@ bool reads_vectors(const AttentionArgs& args, DType cache) {
 // The size of AttentionTileMemory of attention_tiles.cuh.
 std::uint32_t tile_bytes(const AttentionConfig& config) {
   const int rows = (config.queries + 32) * (config.dim + 4);
-  return static_cast<std::uint32_t>((rows + config.queries * 33) * 4 + config.queries * 16);
+  return static_cast<std::uint32_t>((rows + config.queries * (33 + 2)) * 4);
 }
 
 void launch_tiles(const AttentionArgs& args, DType cache, const AttentionConfig& config,

@@ -21,8 +21,8 @@ struct AttentionTileMemory {
   float queries[kQueries][kDim + 4];
   float entries[kTileKeys][kDim + 4];  // keys, then values
   float weights[kQueries][kTileKeys + 1];
-  int64_t sequence[kQueries];
-  int64_t seen[kQueries];
+  int32_t sequence[kQueries];
+  int32_t seen[kQueries];
 };
 
 struct alignas(16) Float4 {
@@ -32,8 +32,8 @@ TW_DEVICE Float4 float4_at(const float* source) { return *reinterpret_cast<const
 
 // Copies rows `begin` … of a head of the cache; what is past `end` or head_dim becomes 0.
 template <class C, int kDim>
-TW_DEVICE void load_tile(float (*tile)[kDim + 4], const C* head, int64_t stride, int64_t begin,
-                         int64_t end, int64_t head_dim) {
+TW_DEVICE void load_tile(float (*tile)[kDim + 4], const C* head, int64_t stride, int begin, int end,
+                         int head_dim) {
   for (int index = threadIdx.x; index < kTileKeys * kDim / kVec8; index += kTileThreads) {
     const int row = index / (kDim / kVec8), at = index % (kDim / kVec8) * kVec8;
     const bool real = begin + row < end && at < head_dim;
@@ -49,7 +49,7 @@ TW_DEVICE void load_queries(AttentionTileMemory<kDim, kQueries>& memory, const A
                             int64_t first, int64_t head) {
   for (int row = threadIdx.x; row < kQueries; row += kTileThreads) {
     const bool real = first + row < args.tokens;
-    memory.seen[row] = real ? visible_entries(args, first + row) : 0;
+    memory.seen[row] = real ? int32_t(visible_entries(args, first + row)) : 0;
     memory.sequence[row] = real ? args.sequences[first + row] : -1;
   }
   for (int index = threadIdx.x; index < kQueries * kDim; index += kTileThreads) {
@@ -72,9 +72,10 @@ struct TileState {
 // the state to the new maximum. `left`: entries of the tile that the row sees.
 template <int kDim, int kQueries, int kLanes>
 TW_DEVICE void score_tile(AttentionTileMemory<kDim, kQueries>& memory,
-                          TileState<kDim, kLanes>& state, int row, int c, int64_t left) {
+                          TileState<kDim, kLanes>& state, int row, int c, int left) {
   constexpr int kScores = kTileKeys / kLanes;
   float score[kScores] = {};
+  TW_UNROLL_TWICE
   for (int at = 0; at < kDim; at += 4) {
     const Float4 q = float4_at(&memory.queries[row][at]);
     TW_UNROLL
@@ -113,8 +114,8 @@ TW_DEVICE void score_tile(AttentionTileMemory<kDim, kQueries>& memory,
 // Stops at what the row sees: weight 0 times a NaN that only later rows see would be NaN.
 template <int kDim, int kQueries, int kLanes>
 TW_DEVICE void add_values(const AttentionTileMemory<kDim, kQueries>& memory,
-                          TileState<kDim, kLanes>& state, int row, int c, int64_t left) {
-  const int count = left < kTileKeys ? int(left) : kTileKeys;
+                          TileState<kDim, kLanes>& state, int row, int c, int left) {
+  const int count = left < kTileKeys ? left : kTileKeys;
   for (int entry = 0; entry < count; ++entry) {
     const float weight = memory.weights[row][entry];
     TW_UNROLL
@@ -131,20 +132,20 @@ template <class C, int kDim, int kQueries, int kLanes>
 TW_DEVICE void walk_sequence(AttentionTileMemory<kDim, kQueries>& memory, const AttentionArgs& args,
                              TileState<kDim, kLanes>& state, int64_t kv_head, int begin, int end) {
   const int row = int(threadIdx.x) / kLanes, c = int(threadIdx.x) % kLanes;
-  int64_t most = 0;
+  int most = 0;
   for (int i = begin; i < end; ++i) most = memory.seen[i] > most ? memory.seen[i] : most;
-  const int64_t mine = row >= begin && row < end ? memory.seen[row] : 0;
+  const int mine = row >= begin && row < end ? memory.seen[row] : 0;
   const int64_t sequence = memory.sequence[begin];
   const C* keys = static_cast<const C*>(args.keys) + sequence * args.key_sequence_stride +
                   kv_head * args.key_head_stride;
   const C* values = static_cast<const C*>(args.values) + sequence * args.value_sequence_stride +
                     kv_head * args.value_head_stride;
-  for (int64_t entry = 0; entry < most; entry += kTileKeys) {
-    load_tile<C, kDim>(memory.entries, keys, args.key_stride, entry, most, args.head_dim);
+  for (int entry = 0; entry < most; entry += kTileKeys) {
+    load_tile<C, kDim>(memory.entries, keys, args.key_stride, entry, most, int(args.head_dim));
     __syncthreads();
     score_tile<kDim, kQueries, kLanes>(memory, state, row, c, mine - entry);
     __syncthreads();
-    load_tile<C, kDim>(memory.entries, values, args.value_stride, entry, most, args.head_dim);
+    load_tile<C, kDim>(memory.entries, values, args.value_stride, entry, most, int(args.head_dim));
     __syncthreads();
     add_values<kDim, kQueries, kLanes>(memory, state, row, c, mine - entry);
     __syncthreads();
