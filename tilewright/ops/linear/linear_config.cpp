@@ -35,12 +35,7 @@ int plane_count(const LinearArgs& args, DType weight) {
   return args.x_type == kStorageF16 ? 2 : 1;
 }
 
-int group_count(int columns) {
-  for (const int groups : {1, 2, 4}) {
-    if (columns <= groups * 8) return groups;
-  }
-  return 6;
-}
+int group_count(int columns) { return columns <= 8 ? 1 : columns <= 16 ? 2 : 4; }
 
 std::uint32_t stage_row_bytes(DType weight, int stage_units) {
   return static_cast<std::uint32_t>(bytes_of(weight, std::int64_t(stage_units) * 32));

@@ -172,7 +172,7 @@ KernelList linear_manifest() {
     for (const int rows : {1, 4}) kernels.push_back(rows_kernel(weight, rows));
     kernels.push_back(tiles_kernel(weight));
     if (weight == DType::f32) continue;
-    for (const int m : {1, 16, 32, 48}) {  // columns, so that every group count appears
+    for (const int m : {1, 16, 32}) {  // columns, so that every group count appears
       LinearArgs args{};
       args.rows = args.k = 4096;
       args.x_type = weight == DType::f16 ? kStorageF16 : kStorageBf16;

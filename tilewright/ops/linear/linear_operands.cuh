@@ -36,9 +36,10 @@ namespace detail {
 TW_DEVICE void unpack_any16(const ptx::Word4& raw, StorageType type, float (&value)[8]) {
   TW_UNROLL
   for (int i = 0; i < 4; ++i) {
-    const uint16_t low = uint16_t(raw.word[i]), high = uint16_t(raw.word[i] >> 16);
-    value[2 * i] = type == kStorageF16 ? half_to_float(low) : to_float(bf16{low});
-    value[2 * i + 1] = type == kStorageF16 ? half_to_float(high) : to_float(bf16{high});
+    const uint32_t low = raw.word[i] & 0xffffu, high = raw.word[i] >> 16;
+    const bool is_half = type == kStorageF16;  // a select, not a branch
+    value[2 * i] = is_half ? half_to_float(uint16_t(low)) : bits_float(low << 16);
+    value[2 * i + 1] = is_half ? half_to_float(uint16_t(high)) : bits_float(high << 16);
   }
 }
 
@@ -64,8 +65,21 @@ TW_DEVICE void load8_aligned(const void* base, StorageType type, int64_t index, 
 TW_DEVICE void load8_any(const void* base, StorageType type, int64_t index, int64_t count,
                          bool aligned, float (&value)[8]) {
   if (aligned && count >= 8) return load8_aligned(base, type, index, value);
+  if (type == kStorageF32) {
+    const float* source = static_cast<const float*>(base) + index;
+    TW_UNROLL
+    for (int i = 0; i < 8; ++i) value[i] = i < count ? source[i] : 0.0f;
+    return;
+  }
+  const uint16_t* source = static_cast<const uint16_t*>(base) + index;
+  ptx::Word4 raw;
   TW_UNROLL
-  for (int i = 0; i < 8; ++i) value[i] = i < count ? load_any(base, type, index + i) : 0.0f;
+  for (int i = 0; i < 4; ++i) {
+    const uint32_t low = 2 * i < count ? source[2 * i] : 0u;
+    const uint32_t high = 2 * i + 1 < count ? source[2 * i + 1] : 0u;
+    raw.word[i] = low | high << 16;
+  }
+  detail::unpack_any16(raw, type, value);
 }
 
 TW_DEVICE float silu(float value) { return value / (1.0f + __expf(-value)); }

@@ -23,7 +23,7 @@ struct RowProduct {
     const bool aligned = (reinterpret_cast<uint64_t>(weight) & 15u) == 0;
     TW_UNROLL
     for (int i = 0; i < kRows; ++i) sum[i] = 0;
-    _Pragma("unroll 2") for (int64_t k = lane * 8; k < args.k; k += 256) {
+    _Pragma("unroll 1") for (int64_t k = lane * 8; k < args.k; k += 256) {
       float w[8];
       Format::load8(weight, k, args.k - k, aligned, w);
       if (args.norm_weight != nullptr) {
@@ -34,9 +34,10 @@ struct RowProduct {
       }
       TW_UNROLL
       for (int row = 0; row < kRows; ++row) {
-        if (first + row >= args.m) break;
         float x[8];
-        load8_any(args.x, args.x_type, (first + row) * args.x_stride + k, args.k - k, x_aligned, x);
+        load8_any(args.x, args.x_type,
+                  (first + row < args.m ? first + row : first) * args.x_stride + k, args.k - k,
+                  x_aligned, x);
         TW_UNROLL
         for (int i = 0; i < 8; ++i) sum[row] += x[i] * w[i];
       }
