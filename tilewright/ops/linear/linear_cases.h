@@ -124,14 +124,15 @@ struct LinearBenchSize {
   double flops() const { return 2.0 * double(m) * double(n) * double(k); }
 };
 
-// SmolLM2-135M's matrices as its file stores them, and those of Llama-3.1-8B.
-inline std::vector<LinearBenchSize> linear_bench_sizes(std::int64_t m) {
-  return {{"smollm2.qkv", m, 960, 576, DType::q4_1},
-          {"smollm2.out", m, 576, 576, DType::q4_1},
-          {"smollm2.gate_up", m, 3072, 576, DType::q4_1},
-          {"smollm2.down", m, 576, 1536, DType::q4_1},
-          {"smollm2.head", m, 49152, 576, DType::q8_0},
-          {"llama8b.qkv", m, 6144, 4096, DType::bf16},
+// The matrices of SmolLM2-135M as its file stores them or, when not `small`, of Llama-3.1-8B.
+inline std::vector<LinearBenchSize> linear_bench_sizes(std::int64_t m, bool small) {
+  if (small)
+    return {{"smollm2.qkv", m, 960, 576, DType::q4_1},
+            {"smollm2.out", m, 576, 576, DType::q4_1},
+            {"smollm2.gate_up", m, 3072, 576, DType::q4_1},
+            {"smollm2.down", m, 576, 1536, DType::q4_1},
+            {"smollm2.head", m, 49152, 576, DType::q8_0}};
+  return {{"llama8b.qkv", m, 6144, 4096, DType::bf16},
           {"llama8b.out", m, 4096, 4096, DType::bf16},
           {"llama8b.gate_up", m, 28672, 4096, DType::bf16},
           {"llama8b.down", m, 4096, 14336, DType::bf16}};

@@ -89,24 +89,37 @@ HWY_INLINE void load_last_columns(const Byte* from, std::int64_t pitch, std::int
   load_columns<kStorage>(padded[0], 32, to);
 }
 
-// visit(column, half, values) for each column of the panel, for rows 0..7 and 8..15.
+// visit(column, values) for `count` columns of 8 rows.
+template <Storage kStorage, class Visit>
+HWY_INLINE void visit_8_rows(const Byte* rows, std::int64_t pitch, std::int64_t count,
+                             const Visit& visit) {
+  using Block = ColumnBlock<kStorage>;
+  for (std::int64_t c = 0; c < count; c += Block::kColumns) {
+    const std::int64_t here = count - c < Block::kColumns ? count - c : Block::kColumns;
+    Block block;
+    if (here == Block::kColumns) {
+      load_columns<kStorage>(rows + c * Block::kBytes, pitch, block);
+      for (int j = 0; j < Block::kColumns; ++j) visit(c + j, block.columns[j]);
+    } else {
+      load_last_columns<kStorage>(rows + c * Block::kBytes, pitch, here, block);
+      for (std::int64_t j = 0; j < here; ++j) visit(c + j, block.columns[j]);
+    }
+  }
+}
+
+// visit(column, half, values) for each column of the panel, for rows 0..7 and 8..15. A cache line
+// of 8 rows is used up before the other 8 are touched: rows a power of two apart share one set.
 template <Storage kStorage, class Visit>
 HWY_INLINE void visit_columns(const LinearGroup& group, std::int64_t first, std::int64_t count,
                               const Visit& visit) {
-  using Block = ColumnBlock<kStorage>;
-  const Byte* rows = static_cast<const Byte*>(group.rows) + first * Block::kBytes;
-  for (std::int64_t c = 0; c < count; c += Block::kColumns) {
-    const std::int64_t here = count - c < Block::kColumns ? count - c : Block::kColumns;
+  constexpr std::int64_t kBytes = ColumnBlock<kStorage>::kBytes, kStep = 64 / kBytes;
+  const Byte* rows = static_cast<const Byte*>(group.rows) + first * kBytes;
+  for (std::int64_t c = 0; c < count; c += kStep) {
+    const std::int64_t here = count - c < kStep ? count - c : kStep;
     for (int half = 0; half < 2; ++half) {
-      const Byte* from = rows + half * 8 * group.row_bytes + c * Block::kBytes;
-      Block block;
-      if (here == Block::kColumns) {
-        load_columns<kStorage>(from, group.row_bytes, block);
-        for (int j = 0; j < Block::kColumns; ++j) visit(c + j, half, block.columns[j]);
-      } else {
-        load_last_columns<kStorage>(from, group.row_bytes, here, block);
-        for (std::int64_t j = 0; j < here; ++j) visit(c + j, half, block.columns[j]);
-      }
+      visit_8_rows<kStorage>(
+          rows + half * 8 * group.row_bytes + c * kBytes, group.row_bytes, here,
+          [&](std::int64_t column, __m256 values) { visit(c + column, half, values); });
     }
   }
 }

@@ -13,7 +13,7 @@
 
 #include "tilewright/base/error.h"
 #include "tilewright/base/parallel.h"
-#include "tilewright/device/core/types.h"
+#include "tilewright/harness/cases.h"
 #include "tilewright/ops/_core/blocks.h"
 #include "tilewright/ops/linear/linear_cases.h"
 #include "tilewright/ops/linear/linear_ref.h"
@@ -157,25 +157,19 @@ void expect_matches(const LinearCase& c, const Stream& stream) {
   }
 }
 
-std::vector<Device> devices() {
-  std::vector<Device> found{Device::cpu()};
-  if (device_count(DeviceKind::kCuda) > 0) found.push_back(Device::cuda());
-  return found;
-}
-
 class LinearTypes : public testing::TestWithParam<DType> {};
 
 TEST_P(LinearTypes, MatchesReferenceOnAwkwardShapes) {
   std::vector<LinearCase> cases;
   add_shape_cases(cases, GetParam());
-  for (const Device device : devices())
+  for (const Device device : test_devices())
     for (const LinearCase& c : cases) expect_matches(c, Stream(device));
 }
 
 TEST_P(LinearTypes, MatchesReferenceWithEveryOption) {
   std::vector<LinearCase> cases;
   add_option_cases(cases, GetParam());
-  for (const Device device : devices())
+  for (const Device device : test_devices())
     for (const LinearCase& c : cases) expect_matches(c, Stream(device));
 }
 
@@ -214,7 +208,7 @@ TEST_P(LinearTypes, ThreadsDoNotChangeTheResult) {
 }
 
 TEST_P(LinearTypes, NotANumberReachesItsRowAlone) {
-  for (const Device device : devices()) {
+  for (const Device device : test_devices()) {
     const Stream stream(device);
     for (const float bad :
          {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
@@ -234,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(All, LinearTypes, testing::ValuesIn(linear_weight_types
                          [](const auto& type) { return std::string(name(type.param)); });
 
 TEST(Linear, MatchesReferenceWithMixedParts) {
-  for (const Device device : devices())
+  for (const Device device : test_devices())
     for (const LinearCase& c : linear_cases())
       if (c.weights.size() == 3 && c.weights[0] != c.weights[1]) expect_matches(c, Stream(device));
 }
