@@ -305,7 +305,7 @@ int main_of(int count, char** arguments) {
   }
   for (const DType dtype : {DType::q8_0, DType::q4_0, DType::q4_1, DType::q6_k}) {
     for (const Size& size : {sizes[0], sizes[1], sizes[2]}) {
-      bench.run(dtype, size, 1, blocks, &size == &sizes[0]);
+      bench.run(dtype, size, 1, blocks, size.n == size.k);
     }
     for (const std::int64_t m : {4, 8, 16}) {
       bench.run(dtype, sizes[1], m, {blocks[0], blocks[4]}, false);

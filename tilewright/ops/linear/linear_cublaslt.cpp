@@ -95,9 +95,9 @@ int data_type(DType dtype) {
 
 // In the library's words, which are column-major: D (n x m) = W^T (k x n) * X (k x m) + beta * C.
 // What a plan depends on: it is kept for the life of the process.
-using Problem = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                           std::int64_t, std::int64_t, std::int64_t, DType, DType, int,
-                           std::size_t>;
+using Problem =
+    std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+               std::int64_t, std::int64_t, DType, DType, int, std::size_t>;
 
 struct Plan {
   Descriptor product = nullptr, w = nullptr, x = nullptr, c = nullptr, d = nullptr;
@@ -162,6 +162,7 @@ struct Plans {
   std::mutex mutex;
   std::map<int, Handle> handles;  // one a device
   std::map<Problem, Plan> plans;
+  std::map<std::pair<int, void*>, Buffer> workspaces;  // one a stream
 };
 
 Plans& plans() {
@@ -178,11 +179,20 @@ std::pair<Handle, const Plan*> find_plan(const LibraryProduct& p, int device,
   if (handle == nullptr) {
     check_status(library().cublasLtCreate(&handle), "cublasLtCreate");
   }
-  const Problem key{device,     p.m,        p.n,  p.k,   p.x_stride,  p.w_stride,
+  const Problem key{device,     p.m,        p.n,  p.k,   p.x_stride,   p.w_stride,
                     p.c_stride, p.d_stride, p.in, p.out, alignment(p), workspace};
   const auto found = all.plans.find(key);
   if (found != all.plans.end()) return {handle, &found->second};
   return {handle, &all.plans.emplace(key, make_plan(p, handle, workspace)).first->second};
+}
+
+// Kept, so that a product that ran once can be captured.
+Buffer workspace_of(const Stream& stream) {
+  Plans& all = plans();
+  const std::lock_guard lock(all.mutex);
+  Buffer& workspace = all.workspaces[{stream.device().index, stream.native()}];
+  if (!workspace) workspace = Buffer::allocate(stream, kWorkspace);
+  return workspace;
 }
 
 bool supported(DType in, DType out) {
@@ -201,7 +211,7 @@ bool library_product(const LibraryProduct& p, const Stream& stream) {
   const std::size_t most = stream.capturing() ? 0 : kWorkspace;
   const auto [handle, plan] = find_plan(p, stream.device().index, most);
   if (!plan->usable) return false;
-  const Buffer workspace = Buffer::allocate(stream, plan->choice.workspace);
+  const Buffer workspace = workspace_of(stream);
   const float alpha = 1.0f;
   check_status(
       library().cublasLtMatmul(handle, plan->product, &alpha, p.w, plan->w, p.x, plan->x, &p.beta,
