@@ -27,7 +27,8 @@ struct CopyPiece<8> {
 // One thread a unit, in the order of the target's innermost axis. A unit is `pieces` loads and
 // stores of kBytes: blocks of quantised weights are copied in pieces that their alignment allows.
 template <int kBytes>
-TW_KERNEL(256) copy_strided(const TW_GRID_CONSTANT StridedCopyArgs args) {
+TW_KERNEL(256)
+copy_strided(const TW_GRID_CONSTANT StridedCopyArgs args) {
   using Piece = typename CopyPiece<kBytes>::Type;
   const int64_t step = int64_t(gridDim.x) * blockDim.x;
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < args.count; i += step) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tilewright/base/error.h"
-#include "tilewright/runtime/cuda/cuda_test.h"
+#include "tilewright/runtime/cuda/cuda_test_internal.h"
 #include "tilewright/runtime/graph.h"
 #include "tilewright/runtime/jit/kernel.h"
 #include "tilewright/runtime/tensor.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "tilewright/base/error.h"
-#include "tilewright/runtime/cuda/cuda_test.h"
+#include "tilewright/runtime/cuda/cuda_test_internal.h"
 #include "tilewright/runtime/jit/compile_all.h"
 #include "tilewright/runtime/jit/kernel.h"
 #include "tilewright/runtime/jit/pack.h"
