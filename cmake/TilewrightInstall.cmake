@@ -16,7 +16,7 @@ function(tw_install component)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/tilewright/${folder}
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilewright COMPONENT ${component}
             FILES_MATCHING PATTERN *.h PATTERN *.cuh
-            PATTERN *_internal.h EXCLUDE PATTERN *simd.h EXCLUDE PATTERN *_cases.h EXCLUDE
+            PATTERN *_internal.h EXCLUDE PATTERN *simd.h EXCLUDE PATTERN *_cases.h EXCLUDE PATTERN bench_*.h EXCLUDE
             PATTERN *_corpus EXCLUDE)
   endforeach()
   target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -90,6 +90,19 @@ class Runtime(Prefix):
         self.built()
 
 
+class Headers(Prefix):
+    def test_installed_headers_include_only_installed_ones(self):
+        install(self.prefix, "runtime", "ops", "llm")
+        root, missing = self.prefix + "/include/", []
+        for folder, _, names in os.walk(root):
+            for name in names:
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    for target in re.findall(r'#include "(tilewright/[^"]+)"', file.read()):
+                        if not os.path.exists(root + target):
+                            missing.append(f"{folder}/{name}: {target}")
+        self.assertEqual(missing, [])
+
+
 class FirstKernel(Prefix):
     def test_builds_against_the_runtime_alone_and_runs(self):
         install(self.prefix, "runtime")
