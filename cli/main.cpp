@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "bench.h"
 #include "bench_llm.h"
 #include "doctor.h"
 #include "info.h"
@@ -26,8 +27,9 @@ struct Command {
 };
 
 void add_model_options(CLI::App* command, LanguageOptions& options) {
-  command->add_option("-m,--model", options.model,
-                      "A GGUF file, a Hugging Face folder, or the name of a pulled model")
+  command
+      ->add_option("-m,--model", options.model,
+                   "A GGUF file, a Hugging Face folder, or the name of a pulled model")
       ->required();
   command->add_option("--device", options.device, "cpu, cuda:N, or auto (a GPU when there is one)")
       ->capture_default_str();
@@ -106,6 +108,22 @@ Command add_bench_llm(CLI::App* bench, const char* op, const char* text) {
   return {command, [options] { return run_bench_llm(*options); }};
 }
 
+Command add_bench_op(CLI::App* bench, const BenchOp& op) {
+  auto options = std::make_shared<BenchOptions>();
+  options->op = op.name;
+  CLI::App* command = bench->add_subcommand(op.name, op.doc);
+  command->add_option("--size", options->sizes, "Sizes such as 16x4096, several with commas")
+      ->delimiter(',');
+  command->add_option("--dtype", options->dtypes, "Dtypes, several with commas")->delimiter(',');
+  command->add_option("--device", options->device, "cpu, cuda:N or auto")->capture_default_str();
+  command->add_option("--mode", options->mode, "stream, graph or both")->capture_default_str();
+  command->add_option("--repeats", options->repeats, "Samples, whose median counts")
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads of the cpu device");
+  command->add_flag("--json", options->json, "One JSON row a line");
+  return {command, [options] { return run_bench(*options); }};
+}
+
 Command add_pull(CLI::App& app) {
   auto options = std::make_shared<PullOptions>();
   CLI::App* command = app.add_subcommand("pull", "Fetch a model into the cache");
@@ -155,7 +173,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   CLI::App* bench = app.add_subcommand("bench", "Measure against this machine's limits");
   bench->require_subcommand(1);
-  const std::vector<Command> commands{
+  std::vector<Command> commands{
       add_generate(app),
       add_chat(app),
       add_pull(app),
@@ -166,6 +184,7 @@ int run(int argc, char** argv) {
       add_bench_llm(bench, "llm.decode", "Time from token to token of a language model"),
       add_bench_llm(bench, "llm.prefill", "Time to take in a prompt"),
   };
+  for (const BenchOp& op : bench_ops()) commands.push_back(add_bench_op(bench, op));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -4,6 +4,7 @@
 # One static library from every source below the folders. Lists are globbed, so that adding a
 # file or an op touches no list. File names decide what a source is:
 #   *_test.cpp  a test of this module        *_simd.cpp  compiled once per instruction set
+#   *_bench.cpp what `tw bench` measures of an op (TilewrightOps.cmake)
 #   *_fuzz.cpp  a fuzz target                *_main.cpp  a program, never part of the library
 # Seeds of x_fuzz.cpp lie in the folder x_fuzz_corpus/ beside it.
 
@@ -55,7 +56,7 @@ function(tw_module)
   list(FILTER fuzz INCLUDE REGEX "_fuzz\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER simd INCLUDE REGEX "_simd\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "_(test|simd|fuzz|main)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_(test|simd|fuzz|bench|main)\\.cpp$")
 
   if(NOT sources)
     message(STATUS "tilewright: module ${M_NAME} has no source yet")
