@@ -110,7 +110,9 @@ void load(const LibrarySpec& spec, Loaded& result) {
     }
     const char* reason = dlerror();
     if (candidate.already_loaded) reason = "not loaded in this process";
-    status.tried.push_back(str(candidate.path, ": ", reason ? reason : "cannot be loaded"));
+    const std::string text = reason != nullptr ? reason : "cannot be loaded";
+    const bool named = text.starts_with(candidate.path);  // the loader says the path itself
+    status.tried.push_back(named ? text : str(candidate.path, ": ", text));
   }
 }
 

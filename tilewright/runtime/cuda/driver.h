@@ -132,6 +132,7 @@ static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56);
   REQUIRED(cuStreamWaitEvent, StreamHandle, EventHandle, unsigned)                   \
   REQUIRED(cuStreamBeginCapture, StreamHandle, int)                                  \
   REQUIRED(cuStreamEndCapture, StreamHandle, GraphHandle*)                           \
+  REQUIRED(cuStreamIsCapturing, StreamHandle, int*)                                  \
   REQUIRED(cuThreadExchangeStreamCaptureMode, int*)                                  \
   REQUIRED(cuEventCreate, EventHandle*, unsigned)                                    \
   REQUIRED(cuEventDestroy, EventHandle)                                              \

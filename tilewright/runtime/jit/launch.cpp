@@ -73,6 +73,12 @@ void allow_wide_clusters(jit::LoadedKernel& kernel, const LaunchShape& shape) {
   TW_CU(kernel.device, cuFuncSetAttribute(kernel.function, cuda::kFunctionNonPortableCluster, 1));
 }
 
+// Asks the driver: a stream that joined a capture through an event does not know of it.
+bool captures(cuda::StreamHandle stream) {
+  int status = 0;
+  return cuda::driver().cuStreamIsCapturing(stream, &status) == cuda::kSuccess && status != 0;
+}
+
 // Names the kernel besides what the driver says.
 void check_launched(cuda::Result result, const char* call, const jit::LoadedKernel& kernel,
                     const LaunchShape& shape) {
@@ -92,7 +98,7 @@ namespace jit {
 void launch_loaded(LoadedKernel& kernel, const LaunchShape& shape, const Stream& stream,
                    void** parameters) {
   check_shape(kernel, shape);
-  const cuda::ContextScope scope(cuda::primary_context(kernel.device));
+  const cuda::ContextScope scope(kernel.context);
   allow_wide_clusters(kernel, shape);
   Launch launch;
   fill_launch(launch, shape, stream);
@@ -100,7 +106,7 @@ void launch_loaded(LoadedKernel& kernel, const LaunchShape& shape, const Stream&
   check_launched(
       cuda::driver().cuLaunchKernelEx(&launch.config, kernel.function, parameters, nullptr),
       "cuLaunchKernelEx", kernel, shape);
-  if (launches_block() && !stream.capturing())
+  if (launches_block() && !captures(launch.config.stream))
     check_launched(cuda::driver().cuStreamSynchronize(launch.config.stream), "cuStreamSynchronize",
                    kernel, shape);
 }

@@ -43,7 +43,8 @@ std::unique_ptr<LoadedKernel> load(const Unit& unit, const Stream& stream) {
   kernel->lowered_name = compiled.lowered_name;
   kernel->device = stream.device().index;
   kernel->report = report_of(unit.spec, compiled, from_cache);
-  const cuda::ContextScope scope(cuda::primary_context(kernel->device));
+  kernel->context = cuda::primary_context(kernel->device);
+  const cuda::ContextScope scope(kernel->context);
   cuda::Module module = nullptr;
   TW_CU(kernel->device, cuModuleLoadData(&module, compiled.cubin.data()));
   TW_CU(kernel->device,
@@ -86,16 +87,13 @@ Registry& registry() {
   return *instance;
 }
 
-struct SpecOnDevice {
-  KernelSpec spec;
-  int device;
-  bool operator==(const SpecOnDevice&) const = default;
-};
+// Kernels of one device by spec. Lookups copy no string: launches are counted in microseconds.
 struct SpecHash {
-  std::size_t operator()(const SpecOnDevice& key) const {
-    return hash64(key.spec.expression, hash64(key.spec.file, std::uint64_t(key.device)));
+  std::size_t operator()(const KernelSpec& spec) const {
+    return hash64(spec.expression, hash64(spec.file));
   }
 };
+using KnownKernels = std::unordered_map<KernelSpec, LoadedKernel*, SpecHash>;
 
 }  // namespace
 
@@ -104,13 +102,14 @@ LoadedKernel& loaded_kernel(const Unit& unit, const Stream& stream) {
 }
 
 LoadedKernel& loaded_kernel(const KernelSpec& spec, const Stream& stream) {
-  // A launch costs microseconds, so the way to a known kernel takes no lock.
-  thread_local std::unordered_map<SpecOnDevice, LoadedKernel*, SpecHash> known;
-  const SpecOnDevice key{spec, stream.device().index};
-  if (const auto found = known.find(key); found != known.end()) return *found->second;
+  thread_local std::vector<KnownKernels> known_by_device;  // of this thread, so it takes no lock
+  const auto index = std::size_t(stream.device().index);
+  if (known_by_device.size() <= index) known_by_device.resize(index + 1);
+  KnownKernels& known = known_by_device[index];
+  if (const auto found = known.find(spec); found != known.end()) return *found->second;
   LoadedKernel& kernel =
       loaded_kernel(library_unit(spec, properties(stream.device()).arch), stream);
-  known.emplace(key, &kernel);
+  known.emplace(spec, &kernel);
   return kernel;
 }
 

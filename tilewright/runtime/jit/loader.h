@@ -15,6 +15,7 @@ struct LoadedKernel {
   std::string name;  // for messages: the expression
   std::string lowered_name;
   int device = 0;
+  cuda::Context context = nullptr;
   int static_shared = 0, max_dynamic_shared = 0, max_threads = 0;
   std::atomic<bool> wide_clusters = false;  // allowed beyond the portable size
   KernelReport report;

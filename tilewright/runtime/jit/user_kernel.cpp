@@ -42,7 +42,7 @@ Kernel Kernel::compile(const std::string& source, const std::string& expression,
       jit::user_unit(source, expression, properties(stream.device()).arch, options);
   Kernel result;
   jit::LoadedKernel& kernel = jit::loaded_kernel(unit, stream);
-  const cuda::ContextScope scope(cuda::primary_context(kernel.device));
+  const cuda::ContextScope scope(kernel.context);
   result.state_ = std::make_shared<State>(State{&kernel, read_signature(kernel)});
   return result;
 }
