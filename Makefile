@@ -24,7 +24,7 @@ help: ## this list
 
 demo: setup ## set up, build, fetch SmolLM2 and answer PROMPT (on the GPU when there is one)
 	@$(call CONFIGURE,release) >/dev/null
-	@$(call NINJA,release) --target tw -- --quiet
+	@$(call NINJA,release) --target tw
 	@$(TW) pull $(MODEL)
 	@echo "> $(PROMPT)"
 	@$(TW) generate -m $(MODEL) --chat -p "$(PROMPT)"
@@ -48,10 +48,10 @@ test-asan test-tsan: test-%: setup-dev
 install: build ## into PREFIX (DESTDIR is respected)
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 
-bench: build ## benchmarks on this machine's CPU, rows to build/bench/
+bench: build ## benchmarks on the CPU; rows go to bench/results/
 	@scripts/bench.sh cpu
 
-gpu-bench: build ## benchmarks on this machine's GPU beside its peers
+gpu-bench: build ## benchmarks on the GPU beside its peers, likewise
 	@scripts/bench.sh cuda:0
 
 format: setup ## reformat every source in place
