@@ -11,7 +11,6 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   set(entries "")
   foreach(file ${files})
     file(READ ${ROOT}/${file} text)
-    # A delimiter that no source contains; a literal is cut where compilers have their limits.
     string(APPEND entries "    {\"${file}\", R\"TWSOURCE(${text})TWSOURCE\"},\n")
   endforeach()
   file(WRITE ${OUT}

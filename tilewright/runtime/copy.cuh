@@ -26,18 +26,21 @@ struct CopyPiece<8> {
 
 // One thread a unit, in the order of the target's innermost axis. A unit is `pieces` loads and
 // stores of kBytes: blocks of quantised weights are copied in pieces that their alignment allows.
-template <int kBytes>
+// Index counts units: divisions in 64 bits cost several times those in 32.
+template <int kBytes, class Index>
 TW_KERNEL(256)
 copy_strided(const TW_GRID_CONSTANT StridedCopyArgs args) {
   using Piece = typename CopyPiece<kBytes>::Type;
-  const int64_t step = int64_t(gridDim.x) * blockDim.x;
-  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < args.count; i += step) {
-    int64_t rest = i, to = 0, from = 0;
+  const Index count = Index(args.count), step = Index(gridDim.x) * blockDim.x;
+  for (Index i = Index(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    Index rest = i;
+    int64_t to = 0, from = 0;
     for (int axis = args.rank - 1; axis >= 0; --axis) {
-      const int64_t position = rest % args.extents[axis];
-      rest /= args.extents[axis];
-      to += position * args.to_strides[axis];
-      from += position * args.from_strides[axis];
+      const Index extent = Index(args.extents[axis]);
+      const Index position = rest % extent;
+      rest /= extent;
+      to += int64_t(position) * args.to_strides[axis];
+      from += int64_t(position) * args.from_strides[axis];
     }
     auto* target = reinterpret_cast<Piece*>(static_cast<char*>(args.to) + to);
     const auto* source = reinterpret_cast<const Piece*>(static_cast<const char*>(args.from) + from);

@@ -34,12 +34,15 @@ void launch_strided_copy(const StridedCopy& copy, const Stream& stream) {
   }
   const std::int64_t piece = piece_bytes(copy);
   args.pieces = std::int32_t(copy.unit / piece);
-  constexpr std::int64_t kThreads = 256, kMaxBlocks = std::int64_t(1) << 30;
+  constexpr std::int64_t kThreads = 256, kMaxBlocks = std::int64_t(1) << 22;
   LaunchShape shape;
   shape.block.x = std::uint32_t(kThreads);
   shape.grid.x = std::uint32_t(std::min((args.count + kThreads - 1) / kThreads, kMaxBlocks));
-  launch({"tilewright/runtime/copy.cuh", str("tilewright::copy_strided<", piece, ">")}, shape,
-         stream, args);
+  // Half of the range, so that the last step of the loop cannot wrap.
+  const bool narrow = args.count <= std::int64_t(1) << 31;
+  const char* index = narrow ? "unsigned int" : "unsigned long long";
+  launch({"tilewright/runtime/copy.cuh", str("tilewright::copy_strided<", piece, ", ", index, ">")},
+         shape, stream, args);
 }
 
 }  // namespace tilewright::detail

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Arch kHopper{9, 0, true};
 constexpr Arch kAmpere{8, 0, false};
-const KernelSpec kCopy{"tilewright/runtime/copy.cuh", "tilewright::copy_strided<4>"};
+const KernelSpec kCopy{"tilewright/runtime/copy.cuh", "tilewright::copy_strided<4, unsigned int>"};
 
 class NvrtcTest : public testing::Test {
  protected:
@@ -38,6 +38,7 @@ TEST_F(NvrtcTest, CompilesOurKernelForEveryArchitecture) {
         << to_string(arch);
     EXPECT_NE(compiled.lowered_name.find("copy_strided"), std::string::npos);
     EXPECT_GT(compiled.registers, 0);
+    EXPECT_EQ(compiled.spill_bytes, 0) << to_string(arch);
   }
 }
 

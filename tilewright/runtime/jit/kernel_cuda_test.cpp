@@ -131,7 +131,7 @@ TEST_F(KernelCuda, ALibraryKernelRunsOncePerSpecFromTheCache) {
   const TestFolder folder;
   folder.hold_cache();
   const Arch arch = properties(Device::cuda(0)).arch;
-  const KernelSpec spec{"tilewright/runtime/copy.cuh", "tilewright::copy_strided<2>"};
+  const KernelSpec spec{"tilewright/runtime/copy.cuh", "tilewright::copy_strided<2, unsigned int>"};
   EXPECT_FALSE(compile_kernels({spec}, arch)[0].from_cache);
   EXPECT_TRUE(compile_kernels({spec}, arch)[0].from_cache);
   EXPECT_THROW(compile_kernels({{spec.file, "tilewright::none"}}, arch), CompileError);
@@ -193,7 +193,7 @@ TEST_F(KernelProcess, BlockingLaunchesNameTheExactOne) {
 
 TEST_F(KernelProcess, APackServesWithoutNvrtc) {
   const TestFolder folder;
-  const KernelSpec spec{"tilewright/runtime/copy.cuh", "tilewright::copy_strided<4>"};
+  const KernelSpec spec{"tilewright/runtime/copy.cuh", "tilewright::copy_strided<4, unsigned int>"};
   const auto batch =
       jit::compile_batch({spec}, properties(Device::cuda(0)).arch, nullptr, jit::obtain);
   const auto pack = folder.path() / "tw.pack";

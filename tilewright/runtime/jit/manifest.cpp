@@ -5,6 +5,8 @@
 #include <map>
 #include <mutex>
 
+#include "tilewright/base/text.h"
+
 namespace tilewright {
 namespace {
 
@@ -20,9 +22,11 @@ Registry& registry() {
 // Strided copies of tensors are part of every program.
 std::vector<KernelSpec> copy_specs() {
   std::vector<KernelSpec> specs;
-  for (const char* unit : {"1", "2", "4", "8"})
-    specs.push_back(
-        {"tilewright/runtime/copy.cuh", std::string("tilewright::copy_strided<") + unit + ">"});
+  for (const char* index : {"unsigned int", "unsigned long long"}) {
+    for (const int piece : {1, 2, 4, 8})
+      specs.push_back({"tilewright/runtime/copy.cuh",
+                       str("tilewright::copy_strided<", piece, ", ", index, ">")});
+  }
   return specs;
 }
 
