@@ -10,10 +10,15 @@ namespace {
 constexpr float kMinusInfinity = -__builtin_inff();
 constexpr std::int64_t kKeys = 4;  // scores that one pass over the queries yields
 
-// Rows of floats: the cache's own when it is f32 and needs no padding, else converted.
+// Rows as stored, or as floats in scratch: `width` elements of each count.
 struct Rows {
-  const float* data;
-  std::int64_t stride;
+  const void* data;
+  std::int64_t stride, width;
+
+  template <Storage kStorage>
+  const void* row(std::int64_t index) const {
+    return static_cast<const char*>(data) + index * stride * (kStorage == Storage::kF32 ? 4 : 2);
+  }
 };
 
 template <Storage kStorage>
@@ -36,14 +41,18 @@ void convert_rows(const void* source, std::int64_t stride, std::int64_t first, s
 
 Rows float_rows(const AttentionTile& tile, const void* source, std::int64_t stride,
                 std::int64_t first, std::int64_t count, float* scratch) {
-  if (tile.storage == 0 && tile.width == tile.head_dim) {
-    return {static_cast<const float*>(source) + first * stride, stride};
-  }
   const auto convert = tile.storage == 0   ? convert_rows<Storage::kF32>
                        : tile.storage == 1 ? convert_rows<Storage::kF16>
                                            : convert_rows<Storage::kBf16>;
   convert(source, stride, first, count, tile.head_dim, tile.width, scratch);
-  return {scratch, tile.width};
+  return {scratch, tile.width, tile.width};
+}
+
+template <Storage kStorage>
+Rows stored_rows(const AttentionTile& tile, const void* source, std::int64_t stride,
+                 std::int64_t first) {
+  const Rows all = {source, stride, tile.head_dim};
+  return {all.row<kStorage>(first), stride, tile.head_dim};
 }
 
 // The sums of four vectors' lanes.
@@ -70,24 +79,24 @@ HWY_INLINE void store_four_sums(Floats a, Floats b, Floats c, Floats d, float* o
 }
 
 // scores[r, k] for kRows queries and `count` keys; writes whole groups of kKeys.
-template <int kRows>
+template <int kRows, Storage kStorage>
 void score_rows(const AttentionTile& tile, std::int64_t row, const Rows& keys, std::int64_t count,
                 float* scores) {
   const float* q = tile.q + row * tile.width;
   for (std::int64_t k = 0; k < count; k += kKeys) {
-    const float* key[kKeys];
+    const void* key[kKeys];
     for (std::int64_t j = 0; j < kKeys; ++j) {
-      key[j] = keys.data + (k + j < count ? k + j : count - 1) * keys.stride;
+      key[j] = keys.row<kStorage>(k + j < count ? k + j : count - 1);
     }
     Floats sums[kRows][kKeys];
     for (auto& row_sums : sums) {
       for (Floats& sum : row_sums) sum = hn::Zero(kFloats);
     }
-    for (std::int64_t i = 0; i < tile.width; i += kLanes) {
+    for (std::int64_t i = 0; i < keys.width; i += kLanes) {
       Floats query[kRows];
       for (int r = 0; r < kRows; ++r) query[r] = hn::LoadU(kFloats, q + r * tile.width + i);
       for (std::int64_t j = 0; j < kKeys; ++j) {
-        const Floats values = hn::LoadU(kFloats, key[j] + i);
+        const Floats values = load_floats<kStorage>(key[j], i);
         for (int r = 0; r < kRows; ++r) sums[r][j] = hn::MulAdd(query[r], values, sums[r][j]);
       }
     }
@@ -99,7 +108,7 @@ void score_rows(const AttentionTile& tile, std::int64_t row, const Rows& keys, s
 }
 
 // sums[r, :] = sums[r, :] * factors[r] + weights[r, k] * value[k, :] over k in [begin, end).
-template <int kRows, int kVectors>
+template <int kRows, int kVectors, Storage kStorage>
 HWY_INLINE void weigh_columns(const Rows& values, std::int64_t column, std::int64_t begin,
                               std::int64_t end, const float* weights, const float* factors,
                               float* sums, std::int64_t width) {
@@ -111,14 +120,14 @@ HWY_INLINE void weigh_columns(const Rows& values, std::int64_t column, std::int6
       total[r][v] = hn::Mul(hn::LoadU(kFloats, old), factor);
     }
   }
-  const float* value = values.data + begin * values.stride + column;
-  for (std::int64_t k = begin; k < end; ++k, value += values.stride) {
+  for (std::int64_t k = begin; k < end; ++k) {
+    const void* value = values.row<kStorage>(k);
     Floats weight[kRows];
     for (int r = 0; r < kRows; ++r) {
       weight[r] = hn::Set(kFloats, weights[r * kAttentionBlock + k]);
     }
     for (int v = 0; v < kVectors; ++v) {
-      const Floats loaded = hn::LoadU(kFloats, value + v * kLanes);
+      const Floats loaded = load_floats<kStorage>(value, column + v * kLanes);
       for (int r = 0; r < kRows; ++r) total[r][v] = hn::MulAdd(weight[r], loaded, total[r][v]);
     }
   }
@@ -129,15 +138,15 @@ HWY_INLINE void weigh_columns(const Rows& values, std::int64_t column, std::int6
   }
 }
 
-template <int kRows>
+template <int kRows, Storage kStorage>
 void weigh_rows(const Rows& values, std::int64_t begin, std::int64_t end, const float* weights,
                 const float* factors, float* sums, std::int64_t width) {
   std::int64_t column = 0;
-  for (; column + 4 * kLanes <= width; column += 4 * kLanes) {
-    weigh_columns<kRows, 4>(values, column, begin, end, weights, factors, sums, width);
+  for (; column + 4 * kLanes <= values.width; column += 4 * kLanes) {
+    weigh_columns<kRows, 4, kStorage>(values, column, begin, end, weights, factors, sums, width);
   }
-  for (; column < width; column += kLanes) {
-    weigh_columns<kRows, 1>(values, column, begin, end, weights, factors, sums, width);
+  for (; column < values.width; column += kLanes) {
+    weigh_columns<kRows, 1, kStorage>(values, column, begin, end, weights, factors, sums, width);
   }
 }
 
@@ -176,7 +185,7 @@ HWY_INLINE std::int64_t seen(std::int64_t limit, std::int64_t first, std::int64_
 }
 
 // One block of keys for kRows queries: scores, weights, weighted values.
-template <int kRows>
+template <int kRows, Storage kStorage>
 void attend_rows(const AttentionTile& tile, std::int64_t row, const Rows& keys, const Rows& values,
                  std::int64_t first, std::int64_t count, float* scores,
                  const AttentionPartial& result) {
@@ -187,7 +196,7 @@ void attend_rows(const AttentionTile& tile, std::int64_t row, const Rows& keys, 
     most = counts[r] > most ? counts[r] : most;
   }
   if (most == 0) return;
-  score_rows<kRows>(tile, row, keys, most, scores);
+  score_rows<kRows, kStorage>(tile, row, keys, most, scores);
   float factors[kRows];
   for (int r = 0; r < kRows; ++r) {
     factors[r] = counts[r] == 0
@@ -196,14 +205,42 @@ void attend_rows(const AttentionTile& tile, std::int64_t row, const Rows& keys, 
                                          &result.maxima[row + r], &result.weights[row + r]);
   }
   float* sums = result.sums + row * tile.width;
-  weigh_rows<kRows>(values, 0, least, scores, factors, sums, tile.width);
+  weigh_rows<kRows, kStorage>(values, 0, least, scores, factors, sums, tile.width);
   if (least == most) return;
   // A value past a row's limit is never touched, not even with weight 0: it may be NaN.
   const float one = 1.0f;
   for (int r = 0; r < kRows; ++r) {
-    weigh_rows<1>(values, least, counts[r], scores + r * kAttentionBlock, &one,
-                  sums + r * tile.width, tile.width);
+    weigh_rows<1, kStorage>(values, least, counts[r], scores + r * kAttentionBlock, &one,
+                            sums + r * tile.width, tile.width);
   }
+}
+
+template <Storage kStorage>
+void attend_all_rows(const AttentionTile& tile, const Rows& keys, const Rows& values,
+                     std::int64_t first, std::int64_t count, float* scores,
+                     const AttentionPartial& result) {
+  std::int64_t row = 0;
+  while (row < tile.rows) {
+    const std::int64_t left = tile.rows - row;
+    if (left >= 3 && left != 4) {
+      attend_rows<3, kStorage>(tile, row, keys, values, first, count, scores, result);
+      row += 3;
+    } else if (left >= 2) {
+      attend_rows<2, kStorage>(tile, row, keys, values, first, count, scores, result);
+      row += 2;
+    } else {
+      attend_rows<1, kStorage>(tile, row, keys, values, first, count, scores, result);
+      row += 1;
+    }
+  }
+}
+
+template <Storage kStorage>
+void attend_stored(const AttentionTile& tile, std::int64_t first, std::int64_t count, float* scores,
+                   const AttentionPartial& result) {
+  attend_all_rows<kStorage>(tile, stored_rows<kStorage>(tile, tile.keys, tile.key_stride, first),
+                            stored_rows<kStorage>(tile, tile.values, tile.value_stride, first),
+                            first, count, scores, result);
 }
 
 void attend_block(const AttentionTile& tile, std::int64_t first, std::int64_t count,
@@ -211,22 +248,18 @@ void attend_block(const AttentionTile& tile, std::int64_t first, std::int64_t co
   float* key_scratch = tile.scratch;
   float* value_scratch = key_scratch + kAttentionBlock * tile.width;
   float* scores = value_scratch + kAttentionBlock * tile.width;
+  // Few rows read the cache as it is stored; many are worth a conversion that they share.
+  const bool whole = tile.head_dim % kLanes == 0;
+  if (whole && tile.storage == 0) {
+    return attend_stored<Storage::kF32>(tile, first, count, scores, result);
+  }
+  if (whole && tile.rows <= 6) {
+    return tile.storage == 1 ? attend_stored<Storage::kF16>(tile, first, count, scores, result)
+                             : attend_stored<Storage::kBf16>(tile, first, count, scores, result);
+  }
   const Rows keys = float_rows(tile, tile.keys, tile.key_stride, first, count, key_scratch);
   const Rows values = float_rows(tile, tile.values, tile.value_stride, first, count, value_scratch);
-  std::int64_t row = 0;
-  while (row < tile.rows) {
-    const std::int64_t left = tile.rows - row;
-    if (left >= 3 && left != 4) {
-      attend_rows<3>(tile, row, keys, values, first, count, scores, result);
-      row += 3;
-    } else if (left >= 2) {
-      attend_rows<2>(tile, row, keys, values, first, count, scores, result);
-      row += 2;
-    } else {
-      attend_rows<1>(tile, row, keys, values, first, count, scores, result);
-      row += 1;
-    }
-  }
+  attend_all_rows<Storage::kF32>(tile, keys, values, first, count, scores, result);
 }
 
 void split(const AttentionTile& tile, std::int64_t begin, std::int64_t end,
