@@ -66,7 +66,7 @@ fuzz: fuzz-build ## every fuzz target for FUZZ_SECONDS
 
 fuzz-build: setup-dev
 	@$(call CONFIGURE,fuzz)
-	@$(call NINJA,fuzz)
+	@$(call NINJA,fuzz) --target fuzzers
 
 setup:
 	@scripts/setup.sh
