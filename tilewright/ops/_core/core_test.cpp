@@ -2,37 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <set>
 
 #include "tilewright/device/core/types.h"
 #include "tilewright/harness/samples.h"
 #include "tilewright/ops/_core/pointwise.h"
 #include "tilewright/ops/_core/rows.h"
-#include "tilewright/ops/_core/schema.h"
-#include "tilewright/ops/add/add.h"
-#include "tilewright/ops/rms_norm/rms_norm.h"
-#include "tilewright/runtime/graph.h"
-#include "tilewright/runtime/jit/manifest.h"
 
 namespace tilewright {
 namespace {
-
-TEST(OpTable, HasEveryOpOnceAndRegistersItsKernels) {
-  std::set<std::string> names;
-  for (const OpInfo& op : op_table()) {
-    EXPECT_TRUE(names.insert(op.name).second) << op.name;
-    EXPECT_GT(std::strlen(op.doc), 8u) << op.name;
-  }
-  for (const char* op : {"add", "argmax", "attention", "embedding", "gelu", "layer_norm",
-                         "rms_norm", "rope", "sampling", "silu_mul", "softmax"}) {
-    EXPECT_EQ(names.count(op), 1u) << op;
-  }
-  std::set<std::string> registered;
-  for (const ManifestEntry& entry : manifest_by_op()) registered.insert(entry.op);
-  for (const std::string& op : names) EXPECT_EQ(registered.count(op), 1u) << op;
-}
 
 TEST(Rows, HalfConversionsAreExact) {
   // Every half value, at every offset from a vector's start.
@@ -91,40 +69,6 @@ TEST(PointwiseLayout, MergesAxesThatAreWalkedAsOne) {
   EXPECT_EQ(spread.rank, 2);
   EXPECT_EQ(spread.strides[1][0], 0);
   EXPECT_EQ(spread.strides[1][1], 1);
-}
-
-// On every device a captured call replays with what its operands then hold.
-TEST(Ops, CaptureAndReplay) {
-  for (const Device device : test_devices()) {
-    const Stream stream(device);
-    const Tensor x = tensor_of({1, 2, 3, 4}, {1, 4}, DType::f32, stream);
-    const Tensor one = tensor_of({1, 1, 1, 1}, {4}, DType::f32, stream);
-    const Tensor y = Tensor::zeros({1, 4}, DType::f32, stream);
-    add_into(x, x, one, stream);  // compiles before the capture
-    rms_norm_into(y, x, one, 0, stream);
-    const Graph graph = Graph::capture(stream, [&] {
-      add_into(x, x, one, stream);
-      rms_norm_into(y, x, one, 0, stream);
-    });
-    graph.replay(stream);
-    graph.replay(stream);
-    EXPECT_EQ(values_of(x, stream), (std::vector<double>{4, 5, 6, 7})) << device;
-    const double root = std::sqrt((16 + 25 + 36 + 49) / 4.0);
-    EXPECT_NEAR(values_of(y, stream)[3], 7 / root, 1e-6) << device;
-  }
-}
-
-// The recording keeps the memory of its operands.
-TEST(Ops, ReplayAfterTheTensorsAreGone) {
-  const Stream stream(Device::cpu());
-  const Tensor y = Tensor::zeros({1000}, DType::f32, stream);
-  Graph graph;
-  {
-    const Tensor a = tensor_of(std::vector<float>(1000, 2), {1000}, DType::f32, stream);
-    graph = Graph::capture(stream, [&] { add_into(y, y, a, stream); });
-  }
-  for (int i = 0; i < 3; ++i) graph.replay(stream);
-  EXPECT_EQ(values_of(y, stream), std::vector<double>(1000, 6));
 }
 
 }  // namespace

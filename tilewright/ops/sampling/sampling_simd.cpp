@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain loops: the compiler vectorises them, and sampling_math.h fixes every rounding.
+// Plain loops: the compiler vectorises them, and sampling_math.h fixes every rounding. Selections
+// become blends once nobody asks for floating-point traps; no value changes by it.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math")
+#endif
+
 #include <cstdint>
 
 #include "tilewright/ops/sampling/sampling_math.h"

@@ -14,6 +14,7 @@
 #include "tilewright/ops/sampling/sampling_math.h"
 #include "tilewright/ops/sampling/sampling_ref.h"
 #include "tilewright/ops/sampling/sampling_select.h"
+#include "tilewright/ops/sampling/sampling_table.h"
 
 namespace tilewright {
 namespace {
@@ -276,6 +277,24 @@ TEST(ExactMath, WithinTwoUnits) {
   }
   EXPECT_EQ(exact_exp_nonpositive(0), 1);
   EXPECT_EQ(exact_exp_nonpositive(-kInfinity), 0);
+}
+
+// The table of this processor against the definition, element by element.
+TEST(SamplingTables, GiveTheBitsOfTheDefinition) {
+  const SamplingTable& table = sampling_table();
+  auto logits = random_floats(1013, 15, -100, 4);
+  logits[3] = -kInfinity;
+  std::vector<float> scaled(logits.size()), probabilities(logits.size()), noise(1016);
+  const auto count = std::int64_t(logits.size());
+  table.scale(logits.data(), count, 4, 1.25f, scaled.data());
+  table.probabilities(scaled.data(), count, probabilities.data());
+  table.noise(77, -3, 5, 254, noise.data());
+  for (std::size_t j = 0; j < logits.size(); ++j) {
+    ASSERT_EQ(scaled[j], sampling_scaled(logits[j], 4, 1.25f)) << j;
+    ASSERT_EQ(probabilities[j], sampling_probability(scaled[j])) << j;
+    const Philox4 words = sampling_noise(77, -3, std::uint32_t(5 + j / 4));
+    ASSERT_EQ(noise[j], gumbel(words.word[j % 4])) << j;
+  }
 }
 
 TEST(SelectKey, FindsTheThreshold) {
