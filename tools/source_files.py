@@ -4,7 +4,8 @@
 import os
 import re
 
-SKIPPED_FOLDERS = {".git", "build", "out", ".cache", "__pycache__", "node_modules", ".venv"}
+SKIPPED_FOLDERS = {"build", "out", "__pycache__"}
+HIDDEN_FOLDERS = {".ci"}  # of the hidden ones only these belong to the tree
 TEXT_ENDINGS = (".h", ".cpp", ".cuh", ".cu", ".py", ".sh", ".cmake", ".md", ".txt", ".json",
                 ".toml", ".yml", ".java")
 TEXT_NAMES = {"Makefile", "run", ".clang-format", ".clang-tidy", ".gitignore"}
@@ -15,7 +16,8 @@ def paths(root, endings=TEXT_ENDINGS):
     """Paths below root, relative and with forward slashes, in a fixed order."""
     found = []
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS)
+        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and
+                            (not f.startswith(".") or f in HIDDEN_FOLDERS))
         for name in sorted(names):
             if name.endswith(endings) or (endings is TEXT_ENDINGS and name in TEXT_NAMES):
                 found.append(os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/"))
