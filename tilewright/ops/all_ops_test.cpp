@@ -5,10 +5,12 @@
 #include <cstring>
 #include <set>
 
+#include "tilewright/harness/failure.h"
 #include "tilewright/harness/samples.h"
 #include "tilewright/ops/_core/schema.h"
 #include "tilewright/ops/add/add.h"
 #include "tilewright/ops/rms_norm/rms_norm.h"
+#include "tilewright/ops/softmax/softmax.h"
 #include "tilewright/runtime/graph.h"
 #include "tilewright/runtime/jit/manifest.h"
 
@@ -49,6 +51,25 @@ TEST(Ops, CaptureAndReplay) {
     const double root = std::sqrt((16 + 25 + 36 + 49) / 4.0);
     EXPECT_NEAR(values_of(y, stream)[3], 7 / root, 1e-6) << device;
   }
+}
+
+TEST(Ops, WrongDeviceIsNamed) {
+  const Stream stream(Device::cpu());
+  float memory[4] = {};
+  const Tensor here = Tensor::zeros({1, 4}, DType::f32, stream);
+  const Tensor there = Tensor::wrap(memory, Shape{1, 4}, DType::f32, Device::cuda(0));
+  const Tensor weight = Tensor::wrap(memory, Shape{4}, DType::f32, Device::cuda(0));
+  const std::string message = failure_of([&] { add_into(here, here, there, stream); });
+  EXPECT_NE(message.find("add: b: got f32 [1, 4] on cuda:0; takes a tensor on the stream's "
+                         "device, cpu"),
+            std::string::npos)
+      << message;
+  EXPECT_NE(failure_of([&] {
+              rms_norm_into(here, here, weight, 0, stream);
+            }).find("rms_norm: weight: got f32 [4] on cuda:0"),
+            std::string::npos);
+  EXPECT_NE(failure_of([&] { softmax_into(there, here, stream); }).find("softmax: y: got"),
+            std::string::npos);
 }
 
 // The recording keeps the memory of its operands.
