@@ -71,7 +71,7 @@ std::vector<Value> split_words(std::string_view text, std::int64_t limit, bool f
   while (!(text = strip_left(text)).empty()) {
     budget.charge(1);
     if (limit-- == 0) {
-      parts.push_back(make(strip_right(text)));
+      parts.push_back(make(text));
       break;
     }
     std::size_t end = 0;

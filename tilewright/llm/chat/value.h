@@ -26,7 +26,7 @@ class Budget {
   void charge_search(std::size_t text, std::size_t part) { charge(1 + text * (part + 1) / 64); }
 
  private:
-  std::size_t left_ = 50'000'000;
+  std::size_t left_ = 5'000'000;
 };
 
 struct Undefined {

@@ -12,13 +12,29 @@
 namespace tilewright {
 namespace {
 
+// Letters and numbers that Unicode 15 and 16 added: PCRE2 may be older than the tables that
+// Hugging Face's tokenizers has. Ranges that it knows already do no harm.
+constexpr std::string_view kNewLetters =
+    "\\x{1c89}-\\x{1c8a}\\x{a7cb}-\\x{a7cd}\\x{a7da}-\\x{a7dc}\\x{105c0}-\\x{105f3}\\x{10d4a}-"
+    "\\x{10d65}\\x{10d6f}-\\x{10d85}\\x{10ec2}-\\x{10ec4}\\x{1123f}-\\x{11240}\\x{11380}-\\x{11389}"
+    "\\x{1138b}\\x{1138e}\\x{11390}-\\x{113b5}\\x{113b7}\\x{113d1}\\x{113d3}\\x{11bc0}-\\x{11be0}"
+    "\\x{11f02}\\x{11f04}-\\x{11f10}\\x{11f12}-\\x{11f33}\\x{1342f}\\x{13441}-\\x{13446}\\x{13460}-"
+    "\\x{143fa}\\x{16100}-\\x{1611d}\\x{16d40}-\\x{16d6c}\\x{18cff}\\x{1b132}\\x{1b155}\\x{1df25}-"
+    "\\x{1df2a}\\x{1e030}-\\x{1e06d}\\x{1e4d0}-\\x{1e4eb}\\x{1e5d0}-\\x{1e5ed}\\x{1e5f0}\\x{2b739}"
+    "\\x{2ebf0}-\\x{2ee5d}\\x{31350}-\\x{323af}";
+constexpr std::string_view kNewNumbers =
+    "\\x{10d40}-\\x{10d49}\\x{116d0}-\\x{116e3}\\x{11bf0}-\\x{11bf9}\\x{11f50}-\\x{11f59}\\x{16130}"
+    "-"
+    "\\x{16139}\\x{16d70}-\\x{16d79}\\x{1ccf0}-\\x{1ccf9}\\x{1d2c0}-\\x{1d2d3}\\x{1e4f0}-\\x{1e4f9}"
+    "\\x{1e5f1}-\\x{1e5fa}";
+
 std::string error_text(int code) {
   PCRE2_UCHAR buffer[256];
   pcre2_get_error_message(code, buffer, sizeof(buffer));
   return reinterpret_cast<const char*>(buffer);
 }
 
-// Spells out \s and \S, and refuses what the two libraries read differently.
+// Spells out \s, \S, \p{L} and \p{N}, and refuses what the two libraries read differently.
 class Translator {
  public:
   Translator(std::string_view pattern, std::string_view where) : in_(pattern), where_(where) {}
@@ -51,11 +67,20 @@ class Translator {
     }
   }
 
+  void put_class(std::string_view members) {
+    out_ += in_class_ ? std::string(members) : str('[', members, ']');
+  }
+
   void escape() {
     TW_CHECK(at_ + 1 < in_.size(), Format, where_, ": the pattern ends in a backslash");
     const char c = in_[++at_];
+    const std::string_view rest = in_.substr(at_);
     if (c == 's') {
-      out_ += in_class_ ? std::string(kWhiteSpaceClass) : str('[', kWhiteSpaceClass, ']');
+      put_class(kWhiteSpaceClass);
+    } else if (rest.starts_with("p{L}") || rest.starts_with("p{N}")) {
+      const bool letters = rest[2] == 'L';
+      put_class(letters ? str("\\p{L}", kNewLetters) : str("\\p{N}", kNewNumbers));
+      at_ += 3;
     } else if (c == 'S' && !in_class_) {
       out_ += str("[^", kWhiteSpaceClass, ']');
     } else {
