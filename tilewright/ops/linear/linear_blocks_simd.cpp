@@ -11,8 +11,20 @@ namespace {
 
 #if defined(__AVX2__)
 
-// Bytes of `group` behind the 8 rows at hand are fetched while those are multiplied.
-constexpr std::int64_t kPrefetchAhead = 4096;
+// The bytes of the next 8 rows, or of some rows after them when rows are short, are fetched while
+// 8 rows are multiplied: to the first-level cache if they leave room there.
+constexpr std::int64_t kLeastAhead = 4096, kMostAheadInFirstLevel = 24 << 10;
+
+TW_INLINE void fetch_ahead(const Byte* from, std::int64_t bytes, bool near) {
+  for (std::int64_t line = 0; line < bytes; line += 64) {
+    const char* at = reinterpret_cast<const char*>(from + line);
+    if (near) {
+      _mm_prefetch(at, _MM_HINT_T0);
+    } else {
+      _mm_prefetch(at, _MM_HINT_T1);
+    }
+  }
+}
 
 template <class Format>
 void multiply_8_rows(const Byte* rows, std::int64_t pitch, const RoundedX& x, std::int64_t token,
@@ -20,15 +32,16 @@ void multiply_8_rows(const Byte* rows, std::int64_t pitch, const RoundedX& x, st
   const std::int64_t blocks = x.k / kLinearBlock;
   const std::int8_t* q = x.q + token * x.k;
   const std::int64_t at = token * blocks;
-  const Byte* ahead = rows + kPrefetchAhead;
+  const std::int64_t distance = 8 * pitch > kLeastAhead ? 8 * pitch : kLeastAhead;
+  const bool near = distance <= kMostAheadInFirstLevel;
+  const Byte* ahead = rows + distance;
   __m256 sums = _mm256_setzero_ps();
   ScalePair d{};
   for (std::int64_t b = 0; b < blocks; ++b) {
     const int run = int(b % Format::kRuns);
     const Byte* block = rows + b / Format::kRuns * Format::kBytes;
     if (run == 0) {
-      for (int line = 0; line < 8 * Format::kBytes; line += 64)
-        _mm_prefetch(reinterpret_cast<const char*>(ahead + line), _MM_HINT_T0);
+      fetch_ahead(ahead, 8 * Format::kBytes, near);
       ahead += 8 * Format::kBytes;
       d = Format::scales(block, pitch);
     }

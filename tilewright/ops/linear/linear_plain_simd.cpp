@@ -131,12 +131,23 @@ void pack(const LinearGroup& group, std::int64_t first, std::int64_t count, Plai
   });
 }
 
+// Fetches what as many columns of the next 16 rows are worth as fill a cache line. Long rows need
+// no help: each is a stream of its own.
+HWY_INLINE void fetch_next_group(const LinearGroup& group, std::int64_t byte_of_row) {
+  constexpr std::int64_t kLongRow = 8192;
+  if (group.row_bytes > kLongRow) return;
+  const char* next = static_cast<const char*>(group.rows) + 16 * (group.row_bytes + byte_of_row);
+  for (int line = 0; line < 16; ++line) _mm_prefetch(next + line * 64, _MM_HINT_T1);
+}
+
 // One token: the columns are multiplied as they come, in the same order.
 template <Storage kStorage>
 HWY_INLINE void multiply_one(const LinearGroup& group, std::int64_t first, std::int64_t count,
                              const float* x, float* out) {
+  constexpr std::int64_t kBytes = ColumnBlock<kStorage>::kBytes;
   __m256 sums[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
   visit_columns<kStorage>(group, first, count, [&](std::int64_t c, int half, __m256 values) {
+    if (half == 0 && c * kBytes % 64 == 0) fetch_next_group(group, (first + c) * kBytes);
     sums[half] = _mm256_fmadd_ps(values, _mm256_set1_ps(x[c]), sums[half]);
   });
   for (int half = 0; half < 2; ++half) {

@@ -37,7 +37,7 @@ class Carver {
   template <class T>
   T* take(bool wanted, std::int64_t count) {
     if (!wanted) return nullptr;
-    T* piece = reinterpret_cast<T*>(memory_ + used_);
+    T* piece = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + used_);
     used_ += (count * std::int64_t(sizeof(T)) + 63) / 64 * 64;
     return piece;
   }
