@@ -161,7 +161,8 @@ TEST(Rope, RefusesWhatItDoesNotTake) {
   const Tensor positions = Tensor::zeros({2}, DType::i32, stream);
   const Tensor frequencies = Tensor::zeros({16}, DType::f32, stream);
   const auto refuse = [&](const Tensor& in, const Tensor& p, const Tensor& f, const char* part) {
-    const std::string message = failure_of([&] { rope_(in, p, f, RopePairing::kHalfSplit, stream); });
+    const std::string message =
+        failure_of([&] { rope_(in, p, f, RopePairing::kHalfSplit, stream); });
     EXPECT_NE(message.find(part), std::string::npos) << message;
   };
   refuse(x, positions, Tensor::zeros({17}, DType::f32, stream),
@@ -177,8 +178,8 @@ TEST(RopeAppend, RefusesWhatItDoesNotTake) {
   const Tensor other = Tensor::zeros({1, 2, 9, 32}, DType::f16, stream);
   const Tensor places = Tensor::zeros({3}, DType::i32, stream);
   const auto refuse = [&](const Tensor& qkv, const KeyValueCache& kv, const char* part) {
-    const std::string message =
-        failure_of([&] { rope_append_(qkv, kv, places, places, {}, RopePairing::kHalfSplit, stream); });
+    const std::string message = failure_of(
+        [&] { rope_append_(qkv, kv, places, places, {}, RopePairing::kHalfSplit, stream); });
     EXPECT_NE(message.find(part), std::string::npos) << message;
   };
   const Tensor qkv = Tensor::zeros({3, 8 * 32}, DType::f32, stream);
