@@ -32,8 +32,8 @@ Isa choose_isa() {
   if (wanted.empty()) return best;
   for (const Isa isa : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
     if (wanted != name(isa)) continue;
-    TW_CHECK(isa <= best, Unsupported, "TW_ISA: got ", wanted, "; this processor has ",
-             name(best), " at most");
+    TW_CHECK(isa <= best, Unsupported, "TW_ISA: got ", wanted, "; this processor has ", name(best),
+             " at most");
     return isa;
   }
   TW_FAIL(InvalidArgument, "TW_ISA: got '", wanted, "'; takes baseline, avx2 or avx512");

@@ -29,14 +29,21 @@ std::string commit() {
 }  // namespace
 
 std::string to_json(const BenchRow& row) {
-  nlohmann::ordered_json json{
-      {"op", row.op},           {"variant", row.variant},   {"impl", row.impl},
-      {"device", row.device},   {"dtype", row.dtype},       {"size", row.size},
-      {"us", row.us},           {"gbps", row.gbps},         {"tflops", row.tflops},
-      {"frac", row.frac},       {"peak_gbps", row.peak_gbps},
-      {"peak_tflops", row.peak_tflops}, {"mode", row.mode},
-      {"commit", row.commit.empty() ? commit() : row.commit},
-      {"date", row.date.empty() ? today() : row.date}};
+  nlohmann::ordered_json json{{"op", row.op},
+                              {"variant", row.variant},
+                              {"impl", row.impl},
+                              {"device", row.device},
+                              {"dtype", row.dtype},
+                              {"size", row.size},
+                              {"us", row.us},
+                              {"gbps", row.gbps},
+                              {"tflops", row.tflops},
+                              {"frac", row.frac},
+                              {"peak_gbps", row.peak_gbps},
+                              {"peak_tflops", row.peak_tflops},
+                              {"mode", row.mode},
+                              {"commit", row.commit.empty() ? commit() : row.commit},
+                              {"date", row.date.empty() ? today() : row.date}};
   for (const auto& [name, value] : row.extra) json[name] = value;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

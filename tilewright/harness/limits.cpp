@@ -72,9 +72,8 @@ double cpu_copy(std::size_t bytes, int repeats) {
       });
     });
   };
-  const double plain = time([](std::byte* a, const std::byte* b, std::size_t n) {
-    std::memcpy(a, b, n);
-  });
+  const double plain =
+      time([](std::byte* a, const std::byte* b, std::size_t n) { std::memcpy(a, b, n); });
   return 2 * double(bytes) / std::min(plain, time(stream_copy)) / 1e9;
 }
 
@@ -108,8 +107,8 @@ double copy_bandwidth(Device device, const LimitOptions& options) {
 }
 
 double read_bandwidth(const LimitOptions& options) {
-  const std::size_t bytes = std::max<std::size_t>(
-      (options.bytes == 0 ? kCpuBytes : options.bytes) / kPiece, 1) * kPiece;
+  const std::size_t bytes =
+      std::max<std::size_t>((options.bytes == 0 ? kCpuBytes : options.bytes) / kPiece, 1) * kPiece;
   const Stream stream(Device::cpu());
   const Buffer buffer = Buffer::allocate(stream, bytes);
   std::memset(buffer.data(), 1, bytes);

@@ -9,8 +9,9 @@
 namespace tilewright {
 
 struct LimitOptions {
-  std::size_t bytes = 0;  // of the buffer; 0: 4 GiB on cuda, 256 MiB on cpu, less if memory is short
-  int repeats = 7;        // the median counts
+  std::size_t bytes =
+      0;            // of the buffer; 0: 4 GiB on cuda, 256 MiB on cpu, less if memory is short
+  int repeats = 7;  // the median counts
 };
 
 // GB/s (1e9), bytes read and written: a device-to-device copy on cuda; on cpu the better of memcpy

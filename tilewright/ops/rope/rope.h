@@ -10,8 +10,8 @@ namespace tilewright {
 // Source: Su et al., "RoFormer", 2021.
 //   x            [tokens, heads, head_dim], in place; any strides but the last axis
 //   positions    [tokens] i32      frequencies  [rotated/2] f32
-void rope_(const Tensor& x, const Tensor& positions, const Tensor& frequencies,
-           RopePairing pairing, const Stream& stream);
+void rope_(const Tensor& x, const Tensor& positions, const Tensor& frequencies, RopePairing pairing,
+           const Stream& stream);
 
 // Where the keys and values of a token go, and how they are read by attention.
 struct KeyValueCache {
