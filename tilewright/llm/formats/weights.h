@@ -24,8 +24,10 @@ namespace tilewright {
 struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
-  Shape shape;                      // as stored, outermost first: [out, in] for a matrix
-  std::span<const std::byte> data;  // bytes_of(dtype, element_count(shape)) bytes
+  Shape shape;  // as stored, outermost first: [out, in] for a matrix
+  // bytes_of(dtype, element_count(shape)) bytes. Aligned to 32 in GGUF files that say nothing
+  // else; safetensors promises no alignment at all.
+  std::span<const std::byte> data;
   // The matrix is stored [in, out], as Hugging Face's GPT-2 does: y = x W, not x W^T.
   bool transposed = false;
 };

@@ -12,6 +12,10 @@
 
 #include "tilewright/base/error.h"
 
+#ifndef TW_SOURCE_DIR  // the build says; else the folder one is in
+#define TW_SOURCE_DIR "."
+#endif
+
 namespace tilewright::fixtures {
 
 inline std::string read_gzip(const std::string& name) {
