@@ -25,9 +25,10 @@ PROMPT, TOKENS, PREFILL = 128, 128, 512
 QUIET = 0.08  # of a core, taken by others
 KEYS = {"llm.decode": ("decode_tokens_per_second", "tokens_per_second"),
         "llm.prefill": ("prompt_tokens_per_second", "tokens_per_second")}
-COMMANDS = {
-    "llm.decode": "{tw} generate -m {model} -p {prompt} -n {count} --temp 0 --device cpu --json",
-    "llm.prefill": "{tw} generate -m {model} -p {prompt} -n 1 --temp 0 --device cpu --json"}
+GENERATE = ("{tw} generate -m {model} -p {prompt} -n COUNT --temp 0 --ignore-eos --device cpu "
+            "--json")
+COMMANDS = {"llm.decode": GENERATE.replace("COUNT", "{count}"),
+            "llm.prefill": GENERATE.replace("COUNT", "1")}
 
 
 def add_options(parser):
@@ -41,7 +42,7 @@ def add_options(parser):
     group.add_argument("--tw-prefill", default=COMMANDS["llm.prefill"], metavar="COMMAND")
     group.add_argument("--only-llama-cpp", action="store_true")
     group.add_argument("--out", type=pathlib.Path, metavar="FILE.jsonl",
-                       help="append rows here (bench/results/cpu/llm.jsonl is the kept one)")
+                       help="append rows here (bench/results/cpu/llama_cpp.jsonl is the kept one)")
 
 
 def busy_seconds():
@@ -163,15 +164,15 @@ def commit():
 
 def row(op, impl, rate, options, peak):
     decode = op == "llm.decode"
-    size = options.model.stat().st_size
-    gbps = size * rate / 1e9 if decode else None
-    return {"op": op, "variant": options.model.stem, "impl": impl,
-            "device": f"{cpu_name()}, {options.threads} threads", "dtype": "q4_1",
-            "size": f"1 prompt={PROMPT} tokens={TOKENS}" if decode else f"1x{PREFILL}",
+    gbps = options.model.stat().st_size * rate / 1e9 if decode else 0
+    tokens = PROMPT if decode else PREFILL
+    return {"op": op, "variant": f"{options.threads} threads", "impl": impl,
+            "device": cpu_name(), "dtype": "stored",
+            "size": f"1x{tokens} model={options.model.stem}",
             "us": round(1e6 / rate if decode else 1e6 * PREFILL / rate, 1),
-            "gbps": gbps and round(gbps, 2), "tflops": None,
-            "frac": gbps and round(gbps / peak, 4), "peak_gbps": round(peak, 2),
-            "peak_tflops": None, "mode": "graph" if impl == "tilewright" and decode else "stream",
+            "gbps": round(gbps, 2), "tflops": 0, "frac": round(gbps / peak, 4),
+            "peak_gbps": round(peak, 2), "peak_tflops": 0,
+            "mode": "graph" if impl == "tilewright" and decode else "stream",
             "commit": commit(), "date": datetime.date.today().isoformat(),
             "tokens_per_second": round(rate, 2)}
 
