@@ -10,11 +10,13 @@
 #include "tilewright/base/error.h"
 #include "tilewright/runtime/tensor.h"
 
+// An impossible size gives a null pointer, as it does without a sanitizer.
+#define TW_EXPORT extern "C" __attribute__((visibility("default")))
 #ifdef __SANITIZE_ADDRESS__
-// An impossible size gives a null pointer, as it does without the sanitizer.
-extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
-  return "allocator_may_return_null=1";
-}
+TW_EXPORT const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+#endif
+#ifdef __SANITIZE_THREAD__
+TW_EXPORT const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 #endif
 
 namespace tilewright {
