@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "tilewright/base/error.h"
 #include "tilewright/llm/formats/gguf_writer_internal.h"
@@ -98,6 +99,18 @@ TEST(ModelFiles, GgufRopeFactors) {
   EXPECT_EQ(config.rope_scaling.kind, RopeScaling::Kind::kLinear);
   EXPECT_FLOAT_EQ(rope_inverse_frequencies(config)[0], 0.25F);
   EXPECT_FLOAT_EQ(rope_inverse_frequencies(config)[1], float(0.25 / std::sqrt(500.0)));
+}
+
+TEST(ModelFiles, GgufRopeFreqsTensor) {
+  TestFolder folder;
+  const auto model = open_model(
+      folder.write("m.gguf", tiny_llama().tensor("rope_freqs.weight", {2}, 0, 8).bytes()));
+  const ModelConfig& config = model->config();
+  ASSERT_EQ(config.rope_scaling.kind, RopeScaling::Kind::kFactors);
+  float stored[2];
+  std::memcpy(stored, model->weights().get("rope_freqs.weight").data.data(), sizeof(stored));
+  EXPECT_EQ(config.rope_scaling.factors, (std::vector<float>{stored[0], stored[1]}));
+  EXPECT_FLOAT_EQ(rope_inverse_frequencies(config)[1], float(1 / std::sqrt(500.0) / stored[1]));
 }
 
 TEST(ModelFiles, Llama3Scaling) {
