@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -16,6 +17,8 @@
 
 namespace tilewright {
 namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 
 class FileDescriptor {
  public:
@@ -48,8 +51,8 @@ void write_all(int file, std::span<const std::byte> bytes, const std::filesystem
 
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
   static std::atomic<unsigned> counter{0};
-  return path.parent_path() / str(".", path.filename().string(), ".", ::getpid(), ".",
-                                  counter.fetch_add(1), ".tmp");
+  return path.parent_path() /
+         str(".", path.filename().string(), ".", ::getpid(), ".", counter.fetch_add(1), ".tmp");
 }
 
 }  // namespace
@@ -67,9 +70,10 @@ struct MappedFile::State {
 };
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a pipe would be waited for, only to be refused.
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail(path, "open", errno);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0) fail(path, "read", errno);
   if (!S_ISREG(status.st_mode)) TW_FAIL(Io, path.string(), " is not a regular file");
   auto state = std::make_shared<State>();
@@ -96,19 +100,34 @@ const std::filesystem::path& MappedFile::path() const {
   return state_ ? state_->path : none;
 }
 
+// By read() and not by a map: pipes have no map, and a map of a file that a network file system
+// takes away is a signal, not an error.
 std::string read_text_file(const std::filesystem::path& path, std::size_t limit) {
-  const MappedFile file(path);
-  const auto bytes = file.bytes();
-  TW_CHECK(bytes.size() <= limit, Io, path.string(), " has ", bytes.size(),
-           " bytes, more than the ", limit, " that are read here");
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail(path, "open", errno);
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) fail(path, "read", errno);
+  const auto promised = static_cast<std::size_t>(S_ISREG(status.st_mode) ? status.st_size : 0);
+  std::string text(std::max(std::min(promised, limit) + 1, kReadBytes), '\0');
+  std::size_t size = 0;
+  while (true) {
+    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path, "read", errno);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+    TW_CHECK(size <= limit, Io, path.string(), " has more than the ", limit,
+             " bytes that are read here");
+    if (size == text.size()) text.resize(2 * size);
+  }
+  text.resize(size);
+  return text;
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   const std::filesystem::path aside = temporary_beside(path);
   try {
-    const FileDescriptor file(
-        ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    const FileDescriptor file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (file.get() < 0) fail(path, "write", errno);
     write_all(file.get(), bytes, path);
     if (::rename(aside.c_str(), path.c_str()) != 0) fail(path, "rename into", errno);

@@ -26,7 +26,8 @@ class MappedFile {
   std::shared_ptr<const State> state_;
 };
 
-// Whole file as text; throws IoError past `limit` bytes, so that a wrong path cannot eat memory.
+// Whole file as text, a pipe to its end; throws NotFound, and IoError past `limit` bytes, so that a
+// wrong path cannot eat memory.
 std::string read_text_file(const std::filesystem::path& path, std::size_t limit = 1u << 30);
 // Writes aside, syncs and renames: a reader sees the old file or the whole new one, also after a
 // kill. Throws IoError naming the path and the cause (disk full, no permission).

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
-#include <vector>
+
+#include "tilewright/base/error.h"
 
 namespace tilewright {
 namespace {
@@ -18,6 +22,7 @@ namespace {
 // How long a worker spins for the next region before it sleeps: longer than the serial gaps of a
 // decode step, shorter than a person notices as load.
 constexpr int kSpins = 20'000;
+constexpr int kMaxThreads = 1024;
 
 void relax() {
 #if defined(__x86_64__)
@@ -28,9 +33,14 @@ void relax() {
 }
 
 int default_threads() {
-  if (const char* text = std::getenv("TW_THREADS")) {
-    const int wanted = std::atoi(text);
-    if (wanted > 0) return std::min(wanted, 1024);
+  const char* variable = std::getenv("TW_THREADS");
+  if (const std::string text = variable == nullptr ? "" : variable; !text.empty()) {
+    int wanted = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wanted);
+    TW_CHECK(error == std::errc() && end == text.data() + text.size() && wanted >= 1 &&
+                 wanted <= kMaxThreads,
+             InvalidArgument, "TW_THREADS: got '", text, "'; takes 1 to ", kMaxThreads);
+    return wanted;
   }
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
@@ -70,7 +80,7 @@ class Pool {
   }
 
   int threads() const { return threads_.load(); }
-  void set_threads(int threads) { threads_ = std::clamp(threads, 1, 1024); }
+  void set_threads(int threads) { threads_ = std::clamp(threads, 1, kMaxThreads); }
 
   void run(std::int64_t count, std::int64_t grain, RangeFunction work) {
     const int threads = threads_.load();
@@ -95,11 +105,15 @@ class Pool {
     return std::max(std::max<std::int64_t>(grain, 1), std::min(even, quarter));
   }
 
+  // A system that gives no more threads makes the work slower, not impossible.
   void grow(int workers) {
-    while (static_cast<int>(workers_.size()) < workers) {
-      const int index = static_cast<int>(workers_.size());
-      workers_.emplace_back([this, index] { work_loop(index); });
-      workers_.back().detach();
+    while (workers_ < workers) {
+      try {
+        std::thread([this, index = workers_] { work_loop(index); }).detach();
+      } catch (const std::system_error&) {
+        return;
+      }
+      ++workers_;
     }
   }
 
@@ -157,7 +171,7 @@ class Pool {
   std::atomic<int> sleepers_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<std::thread> workers_;
+  int workers_ = 0;  // started so far; guarded by busy_
 };
 
 }  // namespace

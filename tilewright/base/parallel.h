@@ -7,7 +7,7 @@
 namespace tilewright {
 
 // Worker threads that cpu ops share, the caller included. TW_THREADS sets the number; the default
-// is the number of cores this process may use.
+// is the number of cores this process may use. Throws InvalidArgument when it is no such number.
 int thread_count();
 // Takes effect for work that starts later; 1 runs everything in the caller.
 void set_thread_count(int threads);

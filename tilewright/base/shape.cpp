@@ -37,8 +37,10 @@ std::int64_t element_count(const Shape& shape) {
   bool empty = false;
   for (const std::int64_t extent : shape) {
     TW_CHECK(extent >= 0, InvalidArgument, "negative extent in shape ", shape);
-    if (extent == 0) empty = true;
-    else overflow |= __builtin_mul_overflow(count, extent, &count);
+    if (extent == 0)
+      empty = true;
+    else
+      overflow |= __builtin_mul_overflow(count, extent, &count);
   }
   TW_CHECK(empty || !overflow, InvalidArgument, "shape ", shape, " has too many elements");
   return empty ? 0 : count;
@@ -49,7 +51,9 @@ Shape contiguous_strides(const Shape& shape) {
   std::int64_t step = 1;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     strides[axis] = step;
-    step *= std::max<std::int64_t>(shape[axis], 1);
+    // Shapes that overflow are refused by element_count(), or have no elements to step over.
+    if (__builtin_mul_overflow(step, std::max<std::int64_t>(shape[axis], 1), &step))
+      step = INT64_MAX;
   }
   return strides;
 }

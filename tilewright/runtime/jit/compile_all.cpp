@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "tilewright/base/error.h"
@@ -27,7 +28,10 @@ class Batch {
   std::vector<BatchResult> run() {
     const std::size_t workers = std::min(specs_.size(), std::size_t(std::max(thread_count(), 1)));
     std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });
+    try {
+      for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // no more threads to be had: fewer do
+    }
     work();
     for (std::thread& thread : threads) thread.join();
     if (failure_) std::rethrow_exception(failure_);

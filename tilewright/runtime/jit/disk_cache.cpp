@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <vector>
@@ -16,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kDefaultLimit = std::uintmax_t(1) << 30;
+constexpr std::optional<std::uintmax_t> kDefaultLimit = std::uintmax_t(1) << 30;
 // A writer needs milliseconds: a temporary file of this age has no writer.
 constexpr std::chrono::minutes kAbandoned{10};
 
@@ -40,16 +42,16 @@ std::vector<Entry> list(const fs::path& folder) {
 
 }  // namespace
 
-std::uintmax_t parse_size(const std::string& text, std::uintmax_t otherwise) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || !(value >= 0)) return otherwise;
-  const std::string unit = end;
-  if (unit.empty()) return std::uintmax_t(value);
-  if (unit == "K" || unit == "k") return std::uintmax_t(value * 1024);
-  if (unit == "M") return std::uintmax_t(value * (1 << 20));
-  if (unit == "G") return std::uintmax_t(value * (1 << 30));
-  return otherwise;
+std::optional<std::uintmax_t> parse_size(const std::string& text) {
+  std::uintmax_t value = 0;
+  const auto [unit, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view units = "KMG", rest(unit, text.data() + text.size());
+  if (rest.empty()) return value;
+  const auto power = units.find(char(std::toupper(static_cast<unsigned char>(rest[0]))));
+  if (rest.size() > 1 || power == units.npos) return std::nullopt;
+  const int shift = 10 * (int(power) + 1);
+  return value > (UINTMAX_MAX >> shift) ? std::nullopt : std::optional(value << shift);
 }
 
 DiskCache::DiskCache(fs::path folder, std::uintmax_t limit)
@@ -60,9 +62,7 @@ fs::path DiskCache::file_of(const std::string& key) const { return folder_ / (ke
 std::optional<Compiled> DiskCache::find(const std::string& key) const {
   const fs::path path = file_of(key);
   try {
-    const MappedFile file(path);
-    const auto bytes = file.bytes();
-    auto compiled = deserialized({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    auto compiled = deserialized(read_text_file(path));
     std::error_code ignored;
     if (compiled)
       fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
@@ -110,8 +110,12 @@ void DiskCache::trim() const {
 }
 
 DiskCache process_cache() {
-  const char* limit = std::getenv("TW_CACHE_LIMIT");
-  return {cache_dir() / "kernels", parse_size(limit == nullptr ? "" : limit, kDefaultLimit)};
+  const char* variable = std::getenv("TW_CACHE_LIMIT");
+  const std::string text = variable == nullptr ? "" : variable;
+  const auto limit = text.empty() ? kDefaultLimit : parse_size(text);
+  TW_CHECK(limit.has_value(), InvalidArgument, "TW_CACHE_LIMIT: got '", text,
+           "'; takes a number of bytes, such as 512M or 2G");
+  return {cache_dir() / "kernels", *limit};
 }
 
 }  // namespace tilewright::jit

@@ -28,7 +28,9 @@ class DiskCache {
 };
 
 // The one of this process: TW_CACHE_LIMIT sets the limit ("512M", "2G", bytes; default 1G).
+// Throws InvalidArgument for another text.
 DiskCache process_cache();
-std::uintmax_t parse_size(const std::string& text, std::uintmax_t otherwise);
+// nullopt for anything else.
+std::optional<std::uintmax_t> parse_size(const std::string& text);
 
 }  // namespace tilewright::jit

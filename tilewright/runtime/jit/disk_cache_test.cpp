@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tilewright/base/error.h"
 #include "tilewright/base/files.h"
 #include "tilewright/base/log.h"
 #include "tilewright/runtime/jit/test_folder.h"
@@ -178,12 +179,24 @@ TEST(DiskCache, AKilledWriterHarmsNobody) {
 }
 
 TEST(ParseSize, ReadsUnits) {
-  EXPECT_EQ(parse_size("512M", 1), std::uintmax_t(512) << 20);
-  EXPECT_EQ(parse_size("2G", 1), std::uintmax_t(2) << 30);
-  EXPECT_EQ(parse_size("100", 1), 100u);
-  EXPECT_EQ(parse_size("", 7), 7u);
-  EXPECT_EQ(parse_size("lots", 7), 7u);
-  EXPECT_EQ(parse_size("-1", 7), 7u);
+  EXPECT_EQ(parse_size("512M"), std::uintmax_t(512) << 20);
+  EXPECT_EQ(parse_size("2g"), std::uintmax_t(2) << 30);
+  EXPECT_EQ(parse_size("100"), 100u);
+  for (const char* bad :
+       {"", "lots", "-1", "512MB", "1.5G", "99999999999999999999", "99999999999G"})
+    EXPECT_FALSE(parse_size(bad)) << bad;
+}
+
+TEST(ProcessCache, ALimitThatIsNoSizeIsRefusedByName) {
+  setenv("TW_CACHE_LIMIT", "512MB", 1);
+  try {
+    process_cache();
+    ADD_FAILURE() << "accepted";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("TW_CACHE_LIMIT: got '512MB'"), std::string::npos);
+  }
+  unsetenv("TW_CACHE_LIMIT");
+  EXPECT_NO_THROW(process_cache());
 }
 
 }  // namespace
