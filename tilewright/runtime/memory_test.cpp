@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <numeric>
 #include <thread>
 #include <vector>
 
 #include "tilewright/base/error.h"
+#include "tilewright/base/parallel.h"
 #include "tilewright/runtime/tensor.h"
 
 // An impossible size gives a null pointer, as it does without a sanitizer.
@@ -103,6 +105,23 @@ TEST(PinnedPool, ReusesFreedBlocks) {
   first = Buffer();
   EXPECT_EQ(Buffer::pinned(90000).data(), address);
   trim_pool(Device::cpu());
+}
+
+TEST(CopyBytes, OverlappingRangesOnTheCpuMoveAsAWhole) {
+  const Stream stream(Device::cpu());
+  const int threads = thread_count();
+  set_thread_count(4);
+  std::vector<std::uint32_t> values(8 << 20);
+  std::iota(values.begin(), values.end(), 0U);
+  const std::size_t kept = values.size() - 1000;
+  copy_bytes(values.data() + 1000, Device::cpu(), values.data(), Device::cpu(), 4 * kept, stream);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < kept; ++i) wrong += values[1000 + i] != i;
+  EXPECT_EQ(wrong, 0u);
+  copy_bytes(values.data(), Device::cpu(), values.data() + 1000, Device::cpu(), 4 * kept, stream);
+  for (std::size_t i = 0; i < kept; ++i) wrong += values[i] != i;
+  EXPECT_EQ(wrong, 0u);
+  set_thread_count(threads);
 }
 
 TEST(RealTime, ForbidsAllocationAndNamesIt) {

@@ -61,11 +61,20 @@ class PinnedPool {
   bool locked() const { return locked_; }
 
  private:
+  // A device that has failed runs nothing any more; its error is told by whoever waits for it.
+  static bool has_happened(const EventState& event) noexcept {
+    try {
+      return event.backend->query(event);
+    } catch (...) {
+      return true;
+    }
+  }
+
   // Blocks whose last use has happened become free.
   void collect() {
     std::erase_if(pending_, [this](Pending& block) {
       for (const auto& event : block.uses) {
-        if (!event->backend->query(*event)) return false;
+        if (!has_happened(*event)) return false;
       }
       free_.emplace(block.bytes, block.data);
       return true;

@@ -96,8 +96,13 @@ class CpuBackend final : public Backend {
   void trim(std::size_t keep) override { ::malloc_trim(keep); }
 
   void copy(void* to, const void* from, std::size_t bytes, StreamState& stream) override {
+    // Pieces of an overlapping copy would read what others have written: it stays whole.
+    const auto first = reinterpret_cast<std::uintptr_t>(to),
+               second = reinterpret_cast<std::uintptr_t>(from);
+    const bool overlaps = std::max(first, second) - std::min(first, second) < bytes;
+    const std::int64_t grain = overlaps ? std::int64_t(bytes) : kCopyGrain;
     submit(stream, [=] {
-      parallel_for(std::int64_t(bytes), kCopyGrain, [=](std::int64_t begin, std::int64_t end) {
+      parallel_for(std::int64_t(bytes), grain, [=](std::int64_t begin, std::int64_t end) {
         std::memmove(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
                      std::size_t(end - begin));
       });

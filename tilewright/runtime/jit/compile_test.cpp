@@ -121,6 +121,19 @@ TEST_F(NvrtcTest, AUsersHeaderIsReadFromItsFolderAndHashed) {
   EXPECT_FALSE(cached()) << "a changed header gave the old kernel";
 }
 
+// They would read files that the key of the cache does not know.
+TEST(UserUnit, OptionsThatIncludeAreRefused) {
+  for (const char* option :
+       {"-I/x", "-I", "--include-path=/x", "-include=a.h", "--pre-include=a.h"}) {
+    try {
+      user_unit("__global__ void k() {}", "k", kHopper, {{}, {"-DA", option}});
+      ADD_FAILURE() << option << " was accepted";
+    } catch (const InvalidArgument& error) {
+      EXPECT_NE(std::string(error.what()).find("include_dirs"), std::string::npos);
+    }
+  }
+}
+
 TEST_F(NvrtcTest, RealTimeModeForbidsCompilation) {
   const RealTimeScope scope;
   EXPECT_THROW(compile_kernels({kCopy}, kHopper), InvalidArgument);

@@ -66,7 +66,7 @@ std::vector<KernelReport> compile_kernels(const std::vector<KernelSpec>& specs, 
 
 struct CompileOptions {
   std::vector<std::string> include_dirs;
-  std::vector<std::string> options;  // passed to NVRTC, in order
+  std::vector<std::string> options;  // passed to NVRTC, in order; none that includes
 };
 
 // One argument of a foreign kernel: a tensor passes its data pointer; scalars pass themselves.

@@ -151,9 +151,11 @@ class KernelProcess : public KernelCuda {
     const Kernel good = Kernel::compile(kScale, "plain", stream);
     const Kernel bad = Kernel::compile(kScale, "broken", stream);
     try {
+      const Buffer pinned = Buffer::pinned(64);  // freed as the error passes through
       good({}, stream, y, 1);
       bad({}, stream, y.reinterpret(DType::i32));
       if (blocking) std::exit(3);
+      pinned.record_use(stream);
       stream.synchronize();
     } catch (const DeviceError& error) {
       std::cerr << error.what();

@@ -57,10 +57,11 @@ class Registry {
  public:
   // One thread loads; others that want the same kernel wait for it, and only for it.
   LoadedKernel& find_or_load(const Unit& unit, const Stream& stream) {
-    const std::string key = str(unit.key, "@", stream.device().index);
+    std::string key = str(unit.key, "@", stream.device().index);
     Slot* slot = nullptr;
     {
       const std::lock_guard lock(mutex_);
+      if (!unit.cacheable) key += str("#", ++uncacheable_);  // what it read may have changed
       auto& place = slots_[key];
       if (!place) place = std::make_unique<Slot>();
       slot = place.get();
@@ -79,6 +80,7 @@ class Registry {
     std::unique_ptr<LoadedKernel> kernel;
   };
   std::mutex mutex_;
+  std::uint64_t uncacheable_ = 0;
   std::map<std::string, std::unique_ptr<Slot>> slots_;
 };
 

@@ -19,8 +19,13 @@ std::string_view view(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
+std::string named_pack() {
+  const char* named = std::getenv("TW_PACK");
+  return named == nullptr ? "" : named;
+}
+
 std::string find_pack() {
-  if (const char* named = std::getenv("TW_PACK"); named != nullptr && *named != '\0') return named;
+  if (const std::string named = named_pack(); !named.empty()) return named;
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return "";
@@ -111,7 +116,7 @@ const Pack* process_pack() {
     try {
       return new Pack(path);
     } catch (const Error& error) {
-      if (std::getenv("TW_PACK") != nullptr) throw;
+      if (!named_pack().empty()) throw;
       log_message(LogLevel::kWarning, str(error.what(), " (ignored)"));
       return nullptr;
     }

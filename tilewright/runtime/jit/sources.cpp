@@ -2,6 +2,7 @@
 #include "tilewright/runtime/jit/sources.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -24,12 +25,43 @@ Registry& registry() {
   return *instance;
 }
 
+// Lines that end in a backslash go on with the next.
+std::string with_joined_lines(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i, 2) == "\\\n") {
+      ++i;
+    } else if (text.substr(i, 3) == "\\\r\n") {
+      i += 2;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+bool opens_raw_string(const std::string& text, std::size_t quote) {
+  if (quote == 0 || text[quote] != '"' || text[quote - 1] != 'R') return false;
+  const char before = quote < 2 ? ' ' : text[quote - 2];
+  return std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_';
+}
+
+// The last character of R"mark(…)mark", from its first quote.
+std::size_t end_of_raw_string(const std::string& text, std::size_t quote) {
+  const std::size_t open = std::min(text.find('(', quote), text.size());
+  const std::string close = str(")", text.substr(quote + 1, open - quote - 1), "\"");
+  const std::size_t end = text.find(close, open);
+  return end == text.npos ? text.size() : end + close.size() - 1;
+}
+
 // Comments become spaces; string literals are kept, so that "//" inside one is no comment.
 std::string without_comments(std::string_view text) {
-  std::string result(text);
+  std::string result = with_joined_lines(text);
   for (std::size_t i = 0; i < result.size(); ++i) {
     const char c = result[i];
-    if (c == '"' || c == '\'') {
+    if (opens_raw_string(result, i)) {
+      i = end_of_raw_string(result, i);
+    } else if (c == '"' || c == '\'') {
       for (++i; i < result.size() && result[i] != c && result[i] != '\n'; ++i) {
         if (result[i] == '\\') ++i;
       }

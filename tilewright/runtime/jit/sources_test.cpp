@@ -29,6 +29,15 @@ TEST(IncludeScan, FindsIncludesOutsideCommentsAndStrings) {
             (std::vector<std::string>{"never.h", "last.h"}));
 }
 
+TEST(IncludeScan, RawStringsAndContinuedLinesHideNoInclude) {
+  EXPECT_EQ(names("auto s = R\"(\n/*\n)\";\n#include \"a.h\"\n"),
+            (std::vector<std::string>{"a.h"}));
+  EXPECT_EQ(names("auto s = R\"x()\" /* )x\";\n#include \"a.h\"\n"),
+            (std::vector<std::string>{"a.h"}));
+  EXPECT_EQ(names("#include \\\n  \"a.h\"\n#inc\\\r\nlude <b.h>\n// c \\\n#include <d.h>\n"),
+            (std::vector<std::string>{"a.h", "b.h"}));
+}
+
 TEST(IncludeScan, AMacroMakesTheListIncomplete) {
   EXPECT_TRUE(scan_includes("#include HEADER\n").computed);
   EXPECT_FALSE(scan_includes("#include <x.h>\n").computed);

@@ -37,6 +37,14 @@ void finish(Unit& unit, Closure closure) {
   unit.key = hashed(fields);
 }
 
+// What the compiler reads must be known to the key, so folders and files come by their own names.
+void check_option(const std::string& option) {
+  for (const char* start : {"-I", "--include-path", "-include", "--pre-include"}) {
+    TW_CHECK(!option.starts_with(start), InvalidArgument, "CompileOptions::options: got '", option,
+             "'; name include folders in include_dirs, and include files in the source");
+  }
+}
+
 std::string cache_key(const Unit& unit) {
   return hashed({kFormatVersion, unit.key, nvrtc_info().build});
 }
@@ -69,7 +77,10 @@ Unit user_unit(const std::string& source, const std::string& expression, Arch ar
   unit.translation.options = base_options(arch);
   for (const std::string& folder : options.include_dirs)
     unit.translation.options.push_back("--include-path=" + folder);
-  for (const std::string& option : options.options) unit.translation.options.push_back(option);
+  for (const std::string& option : options.options) {
+    check_option(option);
+    unit.translation.options.push_back(option);
+  }
   finish(unit, close_over(source, options.include_dirs));
   return unit;
 }
