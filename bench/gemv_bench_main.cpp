@@ -39,30 +39,19 @@ struct Setting {
 };
 
 const Setting kPlain[] = {
-    {"default", {}},
-    {"serial", {.programmatic = false}},
-    {"evict", {.evict_first = true}},
-    {"prefetch4", {.prefetch_stages = 4}},
-    {"prefetch16", {.prefetch_stages = 16}},
-    {"big", {.shared_budget = 220 << 10}},
-    {"u32", {.stage_units = 32}},
-    {"u32.big", {.stage_units = 32, .shared_budget = 220 << 10}},
-    {"u64.big", {.stage_units = 64, .shared_budget = 220 << 10}},
-    {"u8", {.stage_units = 8}},
-    {"w16.u32", {.warps = 16, .stage_units = 32}},
-    {"w4", {.warps = 4}},
+    {"stream", {}},
+    {"stream.serial", {.programmatic = false}},
+    {"stream.u16", {.stage_units = 16, .shared_budget = 112 << 10}},
+    {"stream.u64", {.stage_units = 64}},
+    {"stream.w16", {.warps = 16}},
 };
 const Setting kBlocks[] = {
-    {"default", {}},
-    {"serial", {.programmatic = false}},
-    {"prefetch4", {.prefetch_stages = 4}},
-    {"big", {.shared_budget = 220 << 10}},
-    {"w16", {.warps = 16}},
-    {"w16.big", {.warps = 16, .shared_budget = 220 << 10}},
-    {"w16.u128.big", {.warps = 16, .stage_units = 128, .shared_budget = 220 << 10}},
+    {"stream", {}},
+    {"stream.serial", {.programmatic = false}},
+    {"stream.w8", {.warps = 8}},
+    {"stream.u64", {.stage_units = 64}},
 };
 
-// Random weights of a dtype, as many copies as it takes; the pattern repeats every few megabytes.
 struct Weights {
   Tensor bytes;
   std::size_t copy_bytes = 0;
@@ -234,6 +223,17 @@ struct Bench {
       launch_rows(linear_args(c, 0, c.part_count, 0), dtype, linear_gpu(stream), stream);
     };
     report("rows", "tilewright", dtype, size, m, weights.copy_bytes, time(weights, rows), 0);
+    const LinearCall one = call(weights.copy(0));
+    if (direct_possible(linear_args(one, 0, one.part_count, 0), one.part_count, dtype,
+                        linear_gpu(stream))) {
+      const auto direct = [&](const void* weight) {
+        const LinearCall c = call(weight);
+        launch_direct(linear_args(c, 0, c.part_count, 0), dtype, linear_gpu(stream), stream);
+      };
+      const double gap = difference(one, [&] { direct(weights.copy(0)); });
+      report("direct", "tilewright", dtype, size, m, weights.copy_bytes, time(weights, direct),
+             gap);
+    }
     if (is_block_type(dtype) || size.pairs) return;
     const auto library = [&](const void* weight) {
       const LinearCall c = call(weight);
@@ -266,7 +266,10 @@ void compile_all(Bench& bench, const std::vector<DType>& dtypes) {
       const bool blocks = is_block_type(dtype);
       for (const std::int64_t m : {1, 2, 4, 8, 16}) {
         const LinearCall call = bench.call_of(dtype, {4096, 4096, false}, m, bench.x.data());
-        launch_rows(linear_args(call, 0, 1, 0), dtype, linear_gpu(bench.stream), bench.stream);
+        const LinearArgs args = linear_args(call, 0, 1, 0);
+        const LinearGpu gpu = linear_gpu(bench.stream);
+        launch_rows(args, dtype, gpu, bench.stream);
+        if (direct_possible(args, 1, dtype, gpu)) launch_direct(args, dtype, gpu, bench.stream);
         for (const Setting& setting :
              blocks ? std::vector<Setting>(std::begin(kBlocks), std::end(kBlocks))
                     : std::vector<Setting>(std::begin(kPlain), std::end(kPlain))) {
@@ -287,8 +290,9 @@ int main_of(int count, char** arguments) {
   if (count > 1) bench.json.open(arguments[1]);
   bench.prepare();
   std::printf("copy of 4 GiB: %.0f GB/s\n", bench.copy_gbps);
-  const std::vector<DType> dtypes = {DType::bf16, DType::f16,  DType::q8_0,
-                                     DType::q4_0, DType::q4_1, DType::q6_k};
+  std::vector<DType> dtypes = {DType::bf16, DType::f16,  DType::q8_0,
+                               DType::q4_0, DType::q4_1, DType::q6_k};
+  if (count > 2 && std::string(arguments[2]) == "quick") dtypes = {DType::bf16};
   compile_all(bench, dtypes);
   const std::vector<Setting> plain(std::begin(kPlain), std::end(kPlain));
   const std::vector<Setting> blocks(std::begin(kBlocks), std::end(kBlocks));
@@ -296,7 +300,8 @@ int main_of(int count, char** arguments) {
                         {6144, 4096, false}, {128256, 4096, false}, {2048, 2048, false},
                         {8192, 2048, true}};
   for (const Size& size : sizes) bench.run(DType::bf16, size, 1, plain, true);
-  const std::vector<Setting> few_plain = {plain[0], plain[1], plain[10]};
+  if (count > 2 && std::string(arguments[2]) == "quick") return 0;
+  const std::vector<Setting> few_plain = {plain[0]};
   for (const Size& size : {sizes[0], sizes[1], sizes[2]}) {
     for (const std::int64_t m : {2, 4, 8, 16}) {
       bench.run(DType::bf16, size, m, few_plain, true);
@@ -308,7 +313,7 @@ int main_of(int count, char** arguments) {
       bench.run(dtype, size, 1, blocks, size.n == size.k);
     }
     for (const std::int64_t m : {4, 8, 16}) {
-      bench.run(dtype, sizes[1], m, {blocks[0], blocks[4]}, false);
+      bench.run(dtype, sizes[1], m, {blocks[0]}, false);
     }
   }
   return 0;

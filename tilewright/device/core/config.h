@@ -21,7 +21,7 @@ using size_t = decltype(sizeof(0));
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define TW_HOST_DEVICE __host__ __device__ __forceinline__
 #define TW_DEVICE __device__ __forceinline__
-#define TW_KERNEL(threads) __global__ void __launch_bounds__(threads)
+#define TW_KERNEL(...) __global__ void __launch_bounds__(__VA_ARGS__)  // threads[, least blocks]
 #define TW_GRID_CONSTANT __grid_constant__
 #define TW_UNROLL _Pragma("unroll")
 #define TW_NO_UNROLL _Pragma("unroll 1")

@@ -20,6 +20,18 @@ TW_DEVICE Word4 ld_global_cg(const void* pointer) {
   return value;
 }
 
+struct alignas(8) Word2 {
+  uint32_t word[2];
+};
+TW_DEVICE Word2 ld_global_cg_word2(const void* pointer) {
+  Word2 value;
+  asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];"
+               : "=r"(value.word[0]), "=r"(value.word[1])
+               : "l"(pointer)
+               : "memory");
+  return value;
+}
+
 // Read-only data that is used once.
 TW_DEVICE Word4 ld_global_stream(const void* pointer) {
   Word4 value;

@@ -26,6 +26,13 @@ TW_DEVICE void mma_m16n8k16(half, float (&d)[4], uint32_t a0, uint32_t a1, uint3
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
+// Two floats rounded to bfloat16, the first in the low half.
+TW_DEVICE uint32_t pack_bf16x2(float low, float high) {
+  uint32_t result;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+}
+
 // Exact for values whose difference is representable. sm_90.
 TW_DEVICE uint32_t sub_bf16x2(uint32_t a, uint32_t b) {
   uint32_t result;

@@ -98,6 +98,19 @@ TEST_P(EngineTest, PrefillAgreesWithDecode) {
   EXPECT_LT(relative_error(engine->logits(), want), engine->device().is_cpu() ? 1e-5 : 2e-2);
 }
 
+TEST_P(EngineTest, AgreesWithTheCpuOnTheSameWeights) {
+  for (const DType weights : {DType::bf16, DType::f32, DType::q8_0, DType::q4_1}) {
+    const std::shared_ptr<const ModelFiles> files = synthetic_model("tiny", weights);
+    EngineOptions cpu = options();
+    cpu.device = "cpu";
+    const auto tokens = some_tokens(40);
+    const std::vector<float> want = Engine::create(files, cpu)->forward_all(tokens);
+    const std::vector<float> got = Engine::create(files, options())->forward_all(tokens);
+    // bf16 activations and 8-bit ones (block weights on cpu) round to 2^-8 of the largest.
+    EXPECT_LT(relative_error(got, want), weights == DType::f32 ? 1e-4 : 2e-2) << weights;
+  }
+}
+
 TEST_P(EngineTest, SequencesDoNotDisturbOneAnother) {
   EngineOptions batch = options();
   batch.sequences = 3;
@@ -152,8 +165,7 @@ TEST_P(EngineTest, ResultsWaitUntilTheyAreFetched) {
   engine->step();
   engine->step();
   EXPECT_EQ(engine->unfetched(), 3);
-  const std::vector<std::int32_t> late{engine->fetch()[0], engine->fetch()[0],
-                                       engine->fetch()[0]};
+  const std::vector<std::int32_t> late{engine->fetch()[0], engine->fetch()[0], engine->fetch()[0]};
   EXPECT_EQ(late, continuation(*engine, some_tokens(5), 3));
 }
 

@@ -37,6 +37,7 @@ struct LinearArgs {
 // Shared memory of linear_stream, in bytes from its start; the ring comes last.
 struct StreamLayout {
   static constexpr int kTileRows = 16, kUnit = 32, kColumnPitch = 20;
+  static constexpr int kProducers = 2;  // warps that copy
   uint32_t barriers, row_scales, partials, sums, totals, x, ring;
   uint32_t x_pitch, row_pitch, stage_bytes, bytes;
 };
@@ -56,7 +57,7 @@ TW_HOST_DEVICE StreamLayout stream_layout(const LinearArgs& args, int warps, int
   layout.stage_bytes = StreamLayout::kTileRows * layout.row_pitch;
   layout.barriers = 0;
   layout.row_scales = 512;
-  layout.partials = layout.row_scales + 512;
+  layout.partials = layout.row_scales + 1536;
   layout.sums = layout.partials + partial_floats * 4u * (groups == 1 ? 2u : 1u);
   layout.totals = layout.sums + (with_sums ? units * uint32_t(groups) * 32u : 0u);
   const uint32_t total_bytes = uint32_t(block_rows * args.m) * (args.silu_pairs ? 8u : 4u);

@@ -9,22 +9,21 @@ namespace tilewright {
 
 namespace {
 
-// Two kernels of a chain fit on a multiprocessor of 228 KB, so that the next one fills its ring
-// while this one ends.
-constexpr std::uint32_t kSharedBudget = 112 * 1024;
+// Measured: a deep ring beats room for the next kernel's block beside it (NOTES-cuda.md).
+constexpr std::uint32_t kSharedBudget = 220 * 1024;
 constexpr std::uint32_t kLeastRing = 64 * 1024;  // bytes in flight that saturate the memory
+
+constexpr std::int64_t kDirectShared = 100 * 1024;  // two blocks of linear_direct
+constexpr int kDirectBlocks = 2;                    // on a multiprocessor
 
 bool is_wide(DType weight) { return !is_block_type(weight); }
 
-int default_stage_units(DType weight) {
-  switch (weight) {
-    case DType::q8_0: return 32;
-    case DType::q4_0:
-    case DType::q4_1:
-    case DType::q6_k: return 64;
-    default: return 16;
-  }
+// A copy of a bulk engine costs about 50 ns to issue whatever its size: 2 KB a row or more.
+int default_stage_units(DType weight, int columns) {
+  if (!is_block_type(weight)) return 32;
+  return columns <= 4 ? 128 : 64;
 }
+int default_warps(DType weight) { return is_block_type(weight) ? 16 : 8; }
 
 // Terms of the operand type that x is split into. Exact, except that a normalised row, and f32 of
 // more than eight rows, keep 16 bits (bfloat16 operands) or 22 (half operands).
@@ -99,8 +98,9 @@ StreamConfig stream_config(LinearArgs& args, DType weight, const LinearGpu& gpu,
   StreamConfig config;
   config.planes = plane_count(args, weight);
   config.groups = group_count(config.planes * args.m);
-  config.warps = tuning.warps > 0 ? tuning.warps : 8;
-  config.stage_units = tuning.stage_units > 0 ? tuning.stage_units : default_stage_units(weight);
+  config.warps = tuning.warps > 0 ? tuning.warps : default_warps(weight);
+  config.stage_units = tuning.stage_units > 0 ? tuning.stage_units
+                                              : default_stage_units(weight, config.planes * args.m);
   config.blocks = static_cast<int>(std::clamp<std::int64_t>(args.rows, 1, gpu.multiprocessors));
   args.planes = config.planes;
   args.evict_first = tuning.evict_first;
@@ -109,7 +109,7 @@ StreamConfig stream_config(LinearArgs& args, DType weight, const LinearGpu& gpu,
   const Fit fit{args, weight, config};
   const int units = static_cast<int>(args.k / 32);
   const std::uint32_t stage = fit.bytes(units, 1) - fit.bytes(units, 0);
-  const int least = static_cast<int>(ceil_div(kLeastRing, stage));
+  const int least = std::max(2, static_cast<int>(ceil_div(kLeastRing, stage)));
   const int most = tuning.max_stages > 0 ? tuning.max_stages : 32;
   const std::uint32_t budget = tuning.shared_budget > 0 ? tuning.shared_budget : kSharedBudget;
 
@@ -130,6 +130,38 @@ StreamConfig stream_config(LinearArgs& args, DType weight, const LinearGpu& gpu,
   config.pass_units = pass;
   config.stages = stages;
   config.shared_bytes = fit.bytes(pass, stages);
+  return config;
+}
+
+std::string DirectConfig::kernel(DType weight) const {
+  const auto word = [](bool value) { return value ? "true" : "false"; };
+  return str("tilewright::linear_direct<", cpp_type(weight), ", ", batch, ", ", word(exact), ", ",
+             word(float_x), ">");
+}
+
+bool direct_possible(const LinearArgs& args, int parts, DType weight, const LinearGpu& gpu) {
+  if (gpu.arch < 80 || (weight != DType::bf16 && weight != DType::f16)) return false;
+  if (args.m != 1 || args.k == 0 || args.k % 8 != 0 || args.k * 4 > kDirectShared) return false;
+  const auto aligned = [](const void* pointer) {
+    return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0;
+  };
+  if (!aligned(args.x) || !aligned(args.norm_weight)) return false;
+  for (int i = 0; i < parts; ++i) {
+    if (!aligned(args.part[i].data) || args.part[i].row_bytes % 16 != 0) return false;
+  }
+  return true;
+}
+
+DirectConfig direct_config(const LinearArgs& args, DType weight, const LinearGpu& gpu) {
+  const std::int64_t vectors = args.k / 8;
+  const StorageType own = weight == DType::bf16 ? kStorageBf16 : kStorageF16;
+  DirectConfig config;
+  config.batch = vectors % 256 == 0 ? 8 : 4;
+  config.exact = vectors % (32 * config.batch) == 0;
+  config.float_x = args.norm_weight != nullptr || args.x_type != own;
+  const int most = gpu.multiprocessors * kDirectBlocks;
+  config.blocks = static_cast<int>(std::clamp<std::int64_t>(args.rows, 1, most));
+  config.shared_bytes = static_cast<std::uint32_t>(args.k * (config.float_x ? 4 : 2));
   return config;
 }
 

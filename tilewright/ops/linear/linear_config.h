@@ -27,7 +27,7 @@ struct StreamTuning {
   std::uint32_t shared_budget = 0;  // bytes; the default lets two kernels share a multiprocessor
   bool evict_first = false;
   bool programmatic = true;  // starts before the kernel before it has ended
-  int prefetch_stages = 0;  // asked into the L2 beyond the ring at the start
+  int prefetch_stages = 0;   // asked into the L2 beyond the ring at the start
 };
 
 struct StreamConfig {
@@ -44,5 +44,17 @@ bool stream_possible(const LinearArgs& args, int parts, DType weight, const Line
 // Sets the stream's fields of args.
 StreamConfig stream_config(LinearArgs& args, DType weight, const LinearGpu& gpu,
                            const StreamTuning& tuning = {});
+
+// linear_direct: one row of x against 16-bit weights.
+struct DirectConfig {
+  int batch = 8;         // 16-byte loads a lane keeps in flight
+  bool exact = false;    // batches fill a row of the weight
+  bool float_x = false;  // x is held as float32
+  int blocks = 0;
+  std::uint32_t shared_bytes = 0;
+  std::string kernel(DType weight) const;  // the name expression
+};
+bool direct_possible(const LinearArgs& args, int parts, DType weight, const LinearGpu& gpu);
+DirectConfig direct_config(const LinearArgs& args, DType weight, const LinearGpu& gpu);
 
 }  // namespace tilewright

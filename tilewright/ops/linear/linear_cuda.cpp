@@ -12,7 +12,8 @@ namespace tilewright {
 namespace {
 
 constexpr const char* kFolder = "tilewright/ops/linear/";
-constexpr int kRowsColumns = 8;  // columns of y of a block of linear_rows
+constexpr int kDirectBlock = 512;  // threads: kDirectThreads of linear_direct.cuh
+constexpr int kRowsColumns = 8;    // columns of y of a block of linear_rows
 
 KernelSpec kernel_of(const char* file, const std::string& expression) {
   return {std::string(kFolder) + file, expression};
@@ -47,7 +48,8 @@ const void* offset(const LinearVector& vector, std::int64_t elements) {
 void launch_stream(LinearArgs& args, DType weight, const StreamTuning& tuning, const LinearGpu& gpu,
                    const Stream& stream) {
   const StreamConfig config = stream_config(args, weight, gpu, tuning);
-  LaunchShape shape = row_of_blocks(config.blocks, (config.warps + 1) * 32, "linear");
+  LaunchShape shape =
+      row_of_blocks(config.blocks, (config.warps + StreamLayout::kProducers) * 32, "linear");
   shape.shared_bytes = config.shared_bytes;
   shape.programmatic = tuning.programmatic;
   launch(kernel_of("linear_stream.cuh", config.kernel(weight)), shape, stream, args);
@@ -71,7 +73,9 @@ void few_rows(const LinearCall& call, const Stream& stream) {
     LinearArgs args = linear_args(call, first, count, column);
     const DType weight = call.parts[first].dtype;
     if (args.rows > 0) {
-      if (stream_possible(args, count, weight, gpu)) {
+      if (direct_possible(args, count, weight, gpu)) {
+        launch_direct(args, weight, gpu, stream);
+      } else if (stream_possible(args, count, weight, gpu)) {
         launch_stream(args, weight, {}, gpu, stream);
       } else {
         launch_rows(args, weight, gpu, stream);
@@ -127,6 +131,15 @@ void launch_rows(const LinearArgs& args, DType weight, const LinearGpu& gpu, con
   launch(rows_kernel(weight, rows), shape, stream, args);
 }
 
+void launch_direct(const LinearArgs& args, DType weight, const LinearGpu& gpu,
+                   const Stream& stream) {
+  const DirectConfig config = direct_config(args, weight, gpu);
+  LaunchShape shape = row_of_blocks(config.blocks, kDirectBlock, "linear");
+  shape.shared_bytes = config.shared_bytes;
+  shape.programmatic = gpu.arch >= 90;
+  launch(kernel_of("linear_direct.cuh", config.kernel(weight)), shape, stream, args);
+}
+
 void launch_tiles(const LinearArgs& args, DType weight, const Stream& stream) {
   LaunchShape shape = row_of_blocks(ceil_div(args.rows, 64), 256, "linear");
   shape.grid.y = grid_extent(ceil_div(args.m, 64), "linear");
@@ -167,12 +180,21 @@ void linear_stream_cuda(const LinearCall& call, const StreamTuning& tuning, cons
 
 KernelList linear_manifest() {
   KernelList kernels;
+  for (const DType weight : {DType::bf16, DType::f16}) {
+    for (const bool float_x : {false, true}) {
+      for (const DirectConfig& config :
+           {DirectConfig{8, true, float_x}, DirectConfig{4, true, float_x},
+            DirectConfig{4, false, float_x}}) {
+        kernels.push_back(kernel_of("linear_direct.cuh", config.kernel(weight)));
+      }
+    }
+  }
   for (const DType weight :
        {DType::f32, DType::f16, DType::bf16, DType::q8_0, DType::q4_0, DType::q4_1, DType::q6_k}) {
     for (const int rows : {1, 4}) kernels.push_back(rows_kernel(weight, rows));
     kernels.push_back(tiles_kernel(weight));
     if (weight == DType::f32) continue;
-    for (const int m : {1, 16, 32}) {  // columns, so that every group count appears
+    for (const int m : {1, 8, 16, 32}) {  // columns: every number of groups and units
       LinearArgs args{};
       args.rows = args.k = 4096;
       args.x_type = weight == DType::f16 ? kStorageF16 : kStorageBf16;

@@ -11,6 +11,9 @@ LinearGpu linear_gpu(const Stream& stream);
 // Parts first … first + count - 1, whose first column of y is `column`.
 LinearArgs linear_args(const LinearCall& call, int first, int count, std::int64_t column);
 void launch_rows(const LinearArgs& args, DType weight, const LinearGpu& gpu, const Stream& stream);
+// args are such that direct_possible().
+void launch_direct(const LinearArgs& args, DType weight, const LinearGpu& gpu,
+                   const Stream& stream);
 void launch_tiles(const LinearArgs& args, DType weight, const Stream& stream);
 // Writes a part as f16 or bf16, [rows, k] without gaps.
 void launch_expand(const LinearPart& part, std::int64_t k, void* target, DType to,

@@ -84,13 +84,18 @@ TW_DEVICE void load8_any(const void* base, StorageType type, int64_t index, int6
 
 TW_DEVICE float silu(float value) { return value / (1.0f + __expf(-value)); }
 
-// y[m, column] = value + bias + residual.
-TW_DEVICE void finish(const LinearArgs& args, int64_t m, int64_t column, float value) {
+TW_DEVICE float load_residual(const LinearArgs& args, int64_t m, int64_t column) {
+  if (args.residual == nullptr) return 0;
+  return load_any(args.residual, args.residual_type, m * args.residual_stride + column);
+}
+
+// y[m, column] = value + bias + residual; `added` is the residual's element.
+TW_DEVICE void finish(const LinearArgs& args, int64_t m, int64_t column, float value, float added) {
   if (args.bias != nullptr) value += load_any(args.bias, args.bias_type, column);
-  if (args.residual != nullptr) {
-    value += load_any(args.residual, args.residual_type, m * args.residual_stride + column);
-  }
-  store_any(args.y, args.y_type, m * args.y_stride + column, value);
+  store_any(args.y, args.y_type, m * args.y_stride + column, value + added);
+}
+TW_DEVICE void finish(const LinearArgs& args, int64_t m, int64_t column, float value) {
+  finish(args, m, column, value, load_residual(args, m, column));
 }
 
 // Row `row` of the weights that follow each other.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Few rows of x (m <= 16) times a large weight, at the speed of device memory. sm_90 and later.
 //
-// One block a multiprocessor takes a run of neighbouring weight rows. Its last warp copies tiles of
-// 16 rows x kStageUnits * 32 elements, as stored, into a ring of stages in shared memory; it starts
-// before the kernel before this one has ended, since weights are not that kernel's work. The other
-// warps turn their units of a stage into tensor-core operands: the weight rows are A, the rows of x
-// (held in shared memory, see linear_stream_x.cuh) are the columns of B, so 1 to 8 columns cost the
-// same. At the end of a tile the warps' sums are added in a fixed order. Bound: memory.
+// One block a multiprocessor takes a run of neighbouring weight rows. Its last four warps copy
+// tiles of 16 rows x kStageUnits * 32 elements, as stored, into a ring of stages in shared memory;
+// they start before the kernel before this one has ended, since weights are not that kernel's work.
+// (A warp issues one copy in about 50 ns, whatever its size: one warp alone would be the limit.)
+// The other warps turn their units of a stage into tensor-core operands: the weight rows are A, the
+// rows of x (held in shared memory, see linear_stream_x.cuh) are the columns of B, so 1 to 8
+// columns cost the same. At the end of a tile the warps' sums are added in a fixed order. Bound:
+// memory.
 #pragma once
 
 #include "tilewright/device/core/shared.h"
@@ -54,7 +56,7 @@ struct Stream {
 
   TW_DEVICE void init_barriers() {
     for (int i = 0; i < args.stages; ++i) {
-      ptx::mbarrier_init(full + i, 1);
+      ptx::mbarrier_init(full + i, StreamLayout::kProducers);
       ptx::mbarrier_init(empty + i, kWarps);
     }
     ptx::fence_mbarrier_init();
@@ -90,11 +92,13 @@ struct Stream {
     const char* source;
   };
 
-  TW_DEVICE const char* lane_row(int64_t row, int lane) const {
-    return lane < kTileRows ? source_row(row, lane) : nullptr;
+  // Producer p copies rows 4p … 4p + 3 of every tile, one a lane.
+  static constexpr int kProducerRows = kTileRows / StreamLayout::kProducers;
+  TW_DEVICE const char* lane_row(int64_t row, int producer_row) const {
+    return producer_row >= 0 ? source_row(row, producer_row) : nullptr;
   }
 
-  TW_DEVICE void advance(Cursor& at, int lane) const {
+  TW_DEVICE void advance(Cursor& at, int tile_row) const {
     at.unit += kStageUnits;
     if (at.unit < pass_end(at.pass)) return;
     at.row += tile_step;
@@ -103,7 +107,7 @@ struct Stream {
       at.pass += args.pass_units;
     }
     at.unit = at.pass;
-    at.source = lane_row(at.row, lane);
+    at.source = lane_row(at.row, tile_row);
   }
 
   struct Piece {
@@ -125,34 +129,35 @@ struct Stream {
 
   // Asks for what follows the first filling of the ring: it comes into the L2 while the multiplying
   // warps wait for x.
-  TW_DEVICE void prefetch(Cursor at, int lane) const {
+  TW_DEVICE void prefetch(Cursor at, int tile_row) const {
     for (int i = 0; i < args.prefetch_stages && at.pass < units; ++i) {
       const Piece next = piece(at);
       if (next.bytes != 0) {
         ptx::cp_async_bulk_prefetch(reinterpret_cast<const void*>(next.start), next.bytes);
       }
-      advance(at, lane);
+      advance(at, tile_row);
     }
   }
 
-  TW_DEVICE void produce(int lane) {
+  TW_DEVICE void produce(int producer, int lane) {
     if (row_begin >= row_end) return;
-    Cursor at = {0, 0, row_begin, lane_row(row_begin, lane)};
+    const int tile_row = lane < kProducerRows ? producer * kProducerRows + lane : -1;
+    Cursor at = {0, 0, row_begin, lane_row(row_begin, tile_row)};
     for (int filled = 0; at.pass < units; ++filled) {
-      if (filled == args.stages) prefetch(at, lane);
-      copy_stage(piece(at), lane);
-      advance(at, lane);
+      if (filled == args.stages) prefetch(at, tile_row);
+      copy_stage(piece(at), tile_row, lane);
+      advance(at, tile_row);
       next();
     }
   }
 
-  TW_DEVICE void copy_stage(const Piece& from, int lane) const {
+  TW_DEVICE void copy_stage(const Piece& from, int tile_row, int lane) const {
     ptx::mbarrier_wait(empty + slot, phase ^ 1u);
     const uint32_t total = __reduce_add_sync(0xffffffffu, from.bytes);
     if (lane == 0) ptx::mbarrier_arrive_expect_tx(full + slot, total);
     __syncwarp();
     if (from.bytes == 0) return;
-    char* target = stage() + uint32_t(lane) * layout.row_pitch;
+    char* target = stage() + uint32_t(tile_row) * layout.row_pitch;
     const void* source = reinterpret_cast<const void*>(from.start);
     if (args.evict_first) {
       ptx::cp_async_bulk_evict_first(target, source, from.bytes, full + slot);
@@ -269,8 +274,9 @@ struct Stream {
   }
 
   // Adds up the warps' sums of a tile; with more passes to come, keeps them for the block.
+  // added: residual_of(row, thread).
   TW_DEVICE void finish_tile(const float* partials, const RowScales* scales, int64_t row, int pass,
-                             int thread) const {
+                             int thread, float added) const {
     const bool last = pass + args.pass_units >= units;
     const int lines = row_end - row < tile_step ? int(row_end - row) : tile_step;
     float* kept = reinterpret_cast<float*>(memory + layout.totals);
@@ -292,8 +298,16 @@ struct Stream {
       const float factor = scales != nullptr ? scales->out[m] : 1.0f;
       value *= factor;
       if (args.silu_pairs) value = silu(value) * (second * factor);
-      finish(args, m, row + line, value);
+      if (index != thread) added = load_residual(args, m, row + line);
+      finish(args, m, row + line, value, added);
     }
+  }
+
+  // What is added to the first element of a tile that this thread finishes.
+  TW_DEVICE float residual_of(int64_t row, int thread) const {
+    const int line = thread % tile_step, m = thread / tile_step;
+    if (m >= args.m || row + line >= row_end) return 0;
+    return load_residual(args, m, row + line);
   }
 
   TW_DEVICE void consumers_sync() const { ptx::barrier_sync(1, kThreads); }
@@ -304,7 +318,10 @@ struct Stream {
     x.prefetch_norm();
     ptx::griddepcontrol_wait();
     const int thread = warp * 32 + lane;
-    if (x.scaled()) {
+    const bool rounded = x.rounded();
+    if (rounded) {
+      x.clear_sums();
+    } else if (x.scaled()) {
       x.measure();
       consumers_sync();
       if (thread < args.m) x.settle(thread);
@@ -317,14 +334,16 @@ struct Stream {
       x.fill(memory + layout.x, layout.x_pitch, reinterpret_cast<float*>(memory + layout.sums),
              kSumColumns, pass, pass_end(pass) - pass);
       consumers_sync();
+      if (rounded && x.scaled() && thread < args.m) x.settle_rounded(thread);
       for (int64_t row = row_begin; row < row_end; row += tile_step) {
         float sum[kGroups][4] = {};
+        const float added = residual_of(row, thread);  // on its way while the weights stream
         consume_tile(row, pass, warp, lane, sum);
         float* target = partials + buffer * kWarps * kPartialWarp;
         if (kGroups > 1) consumers_sync();  // one buffer: the tile before has been read
         store_partials(target, warp, lane, sum);
         consumers_sync();
-        finish_tile(target, x.scaled() ? scales : nullptr, row, pass, thread);
+        finish_tile(target, x.scaled() ? scales : nullptr, row, pass, thread, added);
         if (kGroups == 1) buffer ^= 1;
       }
     }
@@ -332,7 +351,7 @@ struct Stream {
 };
 
 template <class Format, int kWarps, int kGroups, int kStageUnits>
-TW_KERNEL((kWarps + 1) * 32)
+TW_KERNEL((kWarps + StreamLayout::kProducers) * 32, kWarps <= 8 ? 2 : 1)
 linear_stream(const TW_GRID_CONSTANT LinearArgs args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   TW_DYNAMIC_SHARED(memory);
@@ -340,9 +359,11 @@ linear_stream(const TW_GRID_CONSTANT LinearArgs args) {
   const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
   if (threadIdx.x == 0) stream.init_barriers();
   __syncthreads();
-  ptx::griddepcontrol_launch_dependents();
-  if (warp == kWarps) {
-    stream.produce(lane);
+  if (warp >= kWarps) {
+    stream.produce(warp - kWarps, lane);
+    // Not before: the next kernel fills its ring while this one's last loads arrive and its sums
+    // are finished, not in competition with its loads. The first thread of a block counts.
+    ptx::griddepcontrol_launch_dependents();
   } else {
     stream.consume(warp, lane);
   }

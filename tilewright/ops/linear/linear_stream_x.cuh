@@ -15,6 +15,7 @@ namespace tilewright {
 struct RowScales {
   float in[16], out[16];
   float square_sum[16], largest[16];  // by row, or by warp when there is one row
+  float by_warp[16][16];              // sums of squares by row and warp
 };
 
 namespace detail {
@@ -73,16 +74,11 @@ struct StreamX {
     return args.norm_weight != nullptr || (kHalf && args.x_type != kStorageF16);
   }
 
-  // Elements of a row, multiplied by the norm weight.
-  TW_DEVICE void load(int64_t row, int64_t k, float (&value)[8]) const {
-    load8_aligned(args.x, args.x_type, row * args.x_stride + k, value);
-  }
-  TW_DEVICE void weigh(int64_t k, float (&value)[8]) const {
-    if (args.norm_weight == nullptr) return;
-    float weight[8];
-    load8_aligned(args.norm_weight, args.norm_type, k, weight);
-    TW_UNROLL
-    for (int i = 0; i < 8; ++i) value[i] *= weight[i];
+  // The common case, bfloat16 in one plane: x goes as it is, or times the norm weight, and the
+  // factor of a normalised row, which needs all of it, is left to the end.
+  TW_DEVICE bool rounded() const {
+    if (kHalf || !Format::kWide || args.planes != 1 || args.x_type == kStorageF16) return false;
+    return args.norm_weight == nullptr ? args.x_type == kStorageBf16 : args.k % 256 == 0;
   }
 
   // Before the wait for the kernel before this one: its results are not touched.
@@ -95,22 +91,60 @@ struct StreamX {
     }
   }
 
+  // Eight neighbours of a row of x as they are stored, and the norm weights beside them: what is in
+  // flight for one vector.
+  struct Raw {
+    ptx::Word4 x[2], norm[2];
+  };
+
+  static TW_DEVICE void load_raw(const void* base, StorageType type, int64_t index,
+                                 ptx::Word4 (&raw)[2]) {
+    const char* source = static_cast<const char*>(base) + index * element_bytes(type);
+    raw[0] = ptx::ld_global_cg(source);
+    if (type == kStorageF32) raw[1] = ptx::ld_global_cg(source + 16);
+  }
+  static TW_DEVICE void unpack_raw(const ptx::Word4 (&raw)[2], StorageType type,
+                                   float (&value)[8]) {
+    if (type != kStorageF32) return detail::unpack_any16(raw[0], type, value);
+    TW_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      value[i] = detail::bits_float(raw[0].word[i]);
+      value[i + 4] = detail::bits_float(raw[1].word[i]);
+    }
+  }
+
+  TW_DEVICE void measure_vector(const Raw& raw, float& square_sum, float& largest) const {
+    float value[8], norm[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    unpack_raw(raw.x, args.x_type, value);
+    if (kHalf && args.norm_weight != nullptr) unpack_raw(raw.norm, args.norm_type, norm);
+    TW_UNROLL
+    for (int i = 0; i < 8; ++i) {
+      square_sum += value[i] * value[i];
+      if constexpr (kHalf) largest = fmaxf(largest, fabsf(value[i] * norm[i]));
+    }
+  }
+
   // Sums of squares and, for half, the largest weighed magnitude. A barrier of the warps follows.
   TW_DEVICE void measure() {
     const bool one = args.m == 1;
     const int step = one ? kWarps * 32 : 32;
     for (int row = one ? 0 : warp; row < args.m; row += one ? 1 : kWarps) {
       float square_sum = 0, largest = 0;
-      _Pragma("unroll 4") for (int v = (one ? warp * 32 : 0) + lane; v < int(args.k / 8);
-                               v += step) {
-        float value[8];
-        load(row, int64_t(v) * 8, value);
+      const int vectors = int(args.k / 8);
+      for (int start = (one ? warp * 32 : 0) + lane; start < vectors; start += 2 * step) {
+        Raw raw[2];
         TW_UNROLL
-        for (int i = 0; i < 8; ++i) square_sum += value[i] * value[i];
-        if constexpr (kHalf) {
-          weigh(int64_t(v) * 8, value);
-          TW_UNROLL
-          for (int i = 0; i < 8; ++i) largest = fmaxf(largest, fabsf(value[i]));
+        for (int i = 0; i < 2; ++i) {
+          const int64_t k = int64_t(start + i * step) * 8;
+          if (start + i * step >= vectors) continue;
+          load_raw(args.x, args.x_type, row * args.x_stride + k, raw[i].x);
+          if (kHalf && args.norm_weight != nullptr) {
+            load_raw(args.norm_weight, args.norm_type, k, raw[i].norm);
+          }
+        }
+        TW_UNROLL
+        for (int i = 0; i < 2; ++i) {
+          if (start + i * step < vectors) measure_vector(raw[i], square_sum, largest);
         }
       }
       TW_UNROLL
@@ -162,44 +196,167 @@ struct StreamX {
     }
   }
 
+  // Where the columns go: pitch from column to column, sums as fill() takes them.
+  struct Columns {
+    char* base;
+    uint32_t pitch;
+    float* sums;
+    int sum_columns;
+  };
+
+  // kWideX: x may be float32.
+  template <bool kNorm, bool kWideX>
+  TW_DEVICE void put(const Columns& to, const Raw& raw, int row, int vector, bool inside) const {
+    const int unit = vector / 4, part = vector % 4;
+    float value[8];
+    if constexpr (kWideX) {
+      unpack_raw(raw.x, args.x_type, value);
+    } else {
+      detail::unpack_any16(raw.x[0], args.x_type, value);
+    }
+    if constexpr (kNorm) {
+      float norm[8];
+      unpack_raw(raw.norm, args.norm_type, norm);
+      TW_UNROLL
+      for (int i = 0; i < 8; ++i) value[i] *= norm[i];
+    }
+    if (kNorm || scaled()) {
+      const float scale = scales.in[row];
+      TW_UNROLL
+      for (int i = 0; i < 8; ++i) value[i] *= scale;
+    }
+    float sum = 0;
+    for (int plane = 0; plane < args.planes; ++plane) {
+      uint32_t term[8];
+      TW_UNROLL
+      for (int i = 0; i < 8; ++i) {
+        const float before = value[i];
+        term[i] = detail::take_plane(Operand(), value[i], plane + 1 == args.planes);
+        sum += before - value[i];
+      }
+      char* column = to.base + uint32_t(plane * args.m + row) * to.pitch;
+      if (inside) store_plane(column + unit * 64, part, term);
+    }
+    if constexpr (Format::kMinimum) {
+      sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+      for (int plane = 0; inside && part == 0 && plane < args.planes; ++plane) {
+        to.sums[unit * to.sum_columns + plane * args.m + row] = plane == 0 ? sum : 0.0f;
+      }
+    }
+  }
+
+  // kBatch vectors of a thread are asked for before the first is used: one trip to the L2 takes
+  // longer than all the arithmetic here.
+  template <int kBatch, bool kNorm, bool kWideX>
+  TW_DEVICE void fill_batches(const Columns& to, int first_unit, int units) const {
+    const int row_vectors = units * 4, vectors = row_vectors * args.m;
+    const int64_t first = int64_t(first_unit) * StreamLayout::kUnit;
+    for (int start = warp * 32; start < vectors; start += kWarps * 32 * kBatch) {
+      Raw raw[kBatch];
+      TW_UNROLL
+      for (int i = 0; i < kBatch; ++i) {
+        const int index = start + i * kWarps * 32 + lane;
+        if (index >= vectors) continue;
+        const int64_t k = first + index % row_vectors * 8;
+        const int64_t at = index / row_vectors * args.x_stride + k;
+        load_raw(args.x, kWideX ? args.x_type : kStorageF16, at, raw[i].x);
+        if constexpr (kNorm) load_raw(args.norm_weight, args.norm_type, k, raw[i].norm);
+      }
+      TW_UNROLL
+      for (int i = 0; i < kBatch; ++i) {
+        const int at = start + i * kWarps * 32;
+        if (at >= vectors) break;
+        const int index = at + lane < vectors ? at + lane : 0;
+        put<kNorm, kWideX>(to, raw[i], index / row_vectors, index % row_vectors,
+                           at + lane < vectors);
+      }
+    }
+  }
+
+  TW_DEVICE ptx::Word4 weighed(const Raw& raw, float& square_sum) const {
+    float value[8], norm[8];
+    unpack_raw(raw.x, args.x_type, value);
+    unpack_raw(raw.norm, args.norm_type, norm);
+    ptx::Word4 packed;
+    TW_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      square_sum += value[2 * i] * value[2 * i] + value[2 * i + 1] * value[2 * i + 1];
+      packed.word[i] =
+          ptx::pack_bf16x2(value[2 * i] * norm[2 * i], value[2 * i + 1] * norm[2 * i + 1]);
+    }
+    return packed;
+  }
+
+  // A warp's 32 vectors are of one row: with a norm, k is a multiple of 256.
+  template <int kBatch, bool kNorm>
+  TW_DEVICE void fill_rounded(const Columns& to, int first_unit, int units) const {
+    const int row_vectors = units * 4, vectors = row_vectors * args.m;
+    const int64_t first = int64_t(first_unit) * StreamLayout::kUnit;
+    constexpr int kStep = kWarps * 32;
+    for (int start = warp * 32 + lane; start < vectors; start += kStep * kBatch) {
+      Raw raw[kBatch];
+      TW_UNROLL
+      for (int i = 0; i < kBatch; ++i) {
+        const int index = start + i * kStep;
+        if (index >= vectors) break;
+        const int row = args.m == 1 ? 0 : index / row_vectors;
+        const int64_t k = first + (index - row * row_vectors) * 8;
+        load_raw(args.x, kNorm ? args.x_type : kStorageBf16, row * args.x_stride + k, raw[i].x);
+        if constexpr (kNorm) load_raw(args.norm_weight, args.norm_type, k, raw[i].norm);
+      }
+      TW_UNROLL
+      for (int i = 0; i < kBatch; ++i) {
+        const int index = start + i * kStep;
+        if (index >= vectors) break;
+        const int row = args.m == 1 ? 0 : index / row_vectors;
+        char* target = to.base + uint32_t(row) * to.pitch + (index - row * row_vectors) * 16;
+        if constexpr (kNorm) {
+          float square_sum = 0;
+          *reinterpret_cast<ptx::Word4*>(target) = weighed(raw[i], square_sum);
+          TW_UNROLL
+          for (int mask = 16; mask > 0; mask /= 2) {
+            square_sum += __shfl_xor_sync(0xffffffffu, square_sum, mask);
+          }
+          if (lane == 0) scales.by_warp[row][warp] += square_sum;
+        } else {
+          *reinterpret_cast<ptx::Word4*>(target) = raw[i].x[0];
+        }
+      }
+    }
+  }
+
+  // This warp's sums of squares, before the first pass.
+  TW_DEVICE void clear_sums() const {
+    if (lane < args.m) scales.by_warp[lane][warp] = 0;
+    __syncwarp();
+  }
+
+  // The factor of a row, by one thread after the last pass is filled and a barrier.
+  TW_DEVICE void settle_rounded(int row) const {
+    float square_sum = 0;
+    TW_UNROLL
+    for (int i = 0; i < kWarps; ++i) square_sum += scales.by_warp[row][i];
+    scales.out[row] = rsqrtf(square_sum / float(args.k) + args.norm_eps);
+  }
+
   // Fills the columns with units first_unit … first_unit + units - 1. sums: [unit][columns] sums
   // over a unit of every row, in the columns of the first plane, for formats with a minimum.
   TW_DEVICE void fill(char* columns, uint32_t pitch, float* sums, int sum_columns, int first_unit,
-                      int units) {
-    const int row_vectors = units * 4, vectors = row_vectors * args.m;
-    const bool use_scales = scaled();
-    for (int start = warp * 32; start < vectors; start += kWarps * 32) {
-      const bool inside = start + lane < vectors;
-      const int index = inside ? start + lane : 0;
-      const int row = index / row_vectors, vector = index % row_vectors;
-      const int unit = vector / 4, part = vector % 4;
-      const int64_t k = (int64_t(first_unit) * 4 + vector) * 8;
-      float value[8];
-      load(row, k, value);
-      if (use_scales) {
-        weigh(k, value);
-        TW_UNROLL
-        for (int i = 0; i < 8; ++i) value[i] *= scales.in[row];
+                      int units) const {
+    const Columns to = {columns, pitch, sums, sum_columns};
+    if constexpr (!kHalf && Format::kWide) {
+      if (rounded()) {
+        if (args.norm_weight != nullptr) return fill_rounded<2, true>(to, first_unit, units);
+        return fill_rounded<4, false>(to, first_unit, units);
       }
-      float sum = 0;
-      _Pragma("unroll 1") for (int plane = 0; plane < args.planes; ++plane) {
-        uint32_t term[8];
-        TW_UNROLL
-        for (int i = 0; i < 8; ++i) {
-          const float before = value[i];
-          term[i] = detail::take_plane(Operand(), value[i], plane + 1 == args.planes);
-          sum += before - value[i];
-        }
-        char* column = columns + uint32_t(plane * args.m + row) * pitch;
-        if (inside) store_plane(column + unit * 64, part, term);
-      }
-      if constexpr (Format::kMinimum) {
-        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-        for (int plane = 0; inside && part == 0 && plane < args.planes; ++plane) {
-          sums[unit * sum_columns + plane * args.m + row] = plane == 0 ? sum : 0.0f;
-        }
-      }
+    }
+    if (args.norm_weight != nullptr) {
+      fill_batches<2, true, true>(to, first_unit, units);
+    } else if (args.x_type == kStorageF32) {
+      fill_batches<2, false, true>(to, first_unit, units);
+    } else {
+      fill_batches<4, false, false>(to, first_unit, units);
     }
   }
 };

@@ -15,11 +15,10 @@ struct Rotation {
   float sine, cosine;
 };
 
-// Of position * frequency. The product and its reduction to [-pi/4, pi/4] are in double precision:
-// in single precision a position of 100,000 would be off by 4e-3 radians, and the library's own
-// reduction of large arguments spills to the stack. The polynomials are those of Cephes.
+// Of the float32 product position * frequency, as models are trained with. Its reduction to
+// [-pi/4, pi/4] is in double precision: the library's own for large arguments spills to the stack. The polynomials are those of Cephes.
 TW_DEVICE Rotation rotation_of(int32_t position, float frequency) {
-  const double angle = double(position) * double(frequency);
+  const double angle = double(float(position) * frequency);
   const double turns = rint(angle * 0.63661977236758134);  // of pi/2
   double rest = fma(turns, -1.5707963267948966, angle);
   rest = fma(turns, -6.123233995736766e-17, rest);
