@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "language.h"
 #include "terminal.h"
 #include "tilewright/base/error.h"
 #include "tilewright/base/parallel.h"
@@ -38,6 +39,7 @@ std::unique_ptr<Engine> make_engine(const BenchLlmOptions& options) {
   engine.sequences = options.batch;
   engine.capacity = options.context;
   engine.use_graph = !options.no_graph;
+  engine.activations = activation_rounding(options.activations);
   if (!options.weights.empty()) engine.weights = parse_dtype(options.weights);
   ProgressLine progress(!options.json);
   const auto on_progress = [&](std::string_view stage, std::size_t done, std::size_t total) {
@@ -113,6 +115,7 @@ BenchRow base_row(const Engine& engine, const BenchLlmOptions& options) {
   BenchRow row;
   row.op = options.op;
   row.variant = options.no_graph ? "eager" : "graph";
+  if (options.activations == 8) row.variant += ", 8-bit activations";
   row.impl = "tilewright";
   row.device = properties(engine.device()).name;
   row.dtype = options.shape.empty() ? "stored" : options.dtype;

@@ -15,6 +15,7 @@ struct BenchLlmOptions {
   std::string device = "auto";
   std::int64_t batch = 1, prompt = 128, steps = 256, context = 0;
   int threads = 0, repeats = 3;
+  int activations = 16;          // bits
   bool no_graph = false, json = false;
 };
 

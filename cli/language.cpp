@@ -11,12 +11,19 @@
 
 namespace tilewright::cli {
 
+ActivationRounding activation_rounding(int bits) {
+  TW_CHECK(bits == 8 || bits == 16, InvalidArgument, "--activations: got ", bits,
+           "; takes 8 or 16");
+  return bits == 8 ? ActivationRounding::kEightBit : ActivationRounding::kSixteenBit;
+}
+
 std::unique_ptr<Engine> load_engine(const LanguageOptions& options) {
   if (options.threads > 0) set_thread_count(options.threads);
   EngineOptions engine;
   engine.device = options.device;
   engine.capacity = options.context;
   engine.use_graph = !options.no_graph;
+  engine.activations = activation_rounding(options.activations);
   if (!options.weights.empty()) engine.weights = parse_dtype(options.weights);
   ProgressLine progress(!options.json && !options.quiet);
   return Engine::load(options.model, engine,

@@ -18,10 +18,13 @@ struct LanguageOptions {
   float temperature = -1, top_p = 1, min_p = 0;
   int top_k = 0;
   int threads = 0;
+  int activations = 16;  // bits
   bool chat = false, no_graph = false, json = false, quiet = false, ignore_eos = false;
   std::string tokens_file;  // logits
 };
 
+// From 8 or 16 bits; anything else is refused.
+ActivationRounding activation_rounding(int bits);
 std::unique_ptr<Engine> load_engine(const LanguageOptions& options);
 GenerateOptions generate_options(const LanguageOptions& options, float default_temperature);
 

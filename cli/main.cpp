@@ -38,6 +38,11 @@ void add_model_options(CLI::App* command, LanguageOptions& options) {
                       "Positions of the key/value cache (0: the model's, 4096 at most)");
   command->add_option("--weights", options.weights,
                       "Convert f32, f16 and bf16 weights to this dtype");
+  command
+      ->add_option("--activations", options.activations,
+                   "Bits of activations that meet quantised weights on cpu: 16, or 8 (faster, as "
+                   "llama.cpp)")
+      ->capture_default_str();
   command->add_flag("--no-graph", options.no_graph, "Decode without a captured graph");
   command->add_flag("-q,--quiet", options.quiet, "No progress and no closing line");
 }
@@ -103,6 +108,10 @@ Command add_bench_llm(CLI::App* bench, const char* op, const char* text) {
   command->add_option("--repeats", options->repeats, "Prefills measured")->capture_default_str();
   command->add_option("--context", options->context, "Positions of the cache");
   command->add_option("--threads", options->threads, "Threads of the cpu device");
+  command
+      ->add_option("--activations", options->activations,
+                   "Bits of activations that meet quantised weights on cpu: 16 or 8")
+      ->capture_default_str();
   command->add_flag("--no-graph", options->no_graph, "Decode without a captured graph");
   command->add_flag("--json", options->json, "One JSON row");
   return {command, [options] { return run_bench_llm(*options); }};

@@ -13,6 +13,7 @@
 
 #include "tilewright/llm/formats/model_files.h"
 #include "tilewright/llm/models/language_model.h"
+#include "tilewright/ops/linear/linear_rounding.h"
 #include "tilewright/ops/sampling/sampling_args.h"
 #include "tilewright/runtime/graph.h"
 
@@ -32,6 +33,8 @@ struct EngineOptions {
   // Weights stored as f32, f16 or bf16 are converted to this; default: as stored.
   std::optional<DType> weights;
   std::optional<DType> cache;   // keys and values; default: see docs/architecture.md
+  // How the cpu rounds activations that meet quantised weights; see linear_rounding.h.
+  ActivationRounding activations = ActivationRounding::kSixteenBit;
 };
 
 // Runs one model: a static key/value cache, prefill in chunks, decode of all sequences at once by

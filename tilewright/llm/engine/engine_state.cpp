@@ -27,13 +27,14 @@ ModelDTypes choose_dtypes(const ModelFiles& files, const EngineOptions& options,
   const DType weights = weight_dtype(files, options.weights);
   ModelDTypes dtypes;
   if (weights == DType::f32) {
-    dtypes = {DType::f32, DType::f32};
+    dtypes.activation = dtypes.cache = DType::f32;
   } else if (device.is_cpu() || is_block_type(weights)) {
-    dtypes = {DType::f32, DType::f16};
+    dtypes.cache = DType::f16;
   } else {
-    dtypes = {DType::bf16, DType::bf16};
+    dtypes.activation = dtypes.cache = DType::bf16;
   }
   dtypes.cache = options.cache.value_or(dtypes.cache);
+  dtypes.rounding = options.activations;
   return dtypes;
 }
 

@@ -32,7 +32,7 @@ class Gpt2 : public LanguageModel {
  public:
   Gpt2(const ModelConfig& config, WeightLoader& weights, const ModelDTypes& dtypes,
        const ModelLimits& limits)
-      : config_(config) {
+      : config_(config), rounding_(dtypes.rounding) {
     load_weights(weights);
     make_buffers(weights.stream(), dtypes, limits);
   }
@@ -50,7 +50,8 @@ class Gpt2 : public LanguageModel {
       feed_forward(layers_[i], residual, stream);
     }
     const Tensor last = residual.slice(0, batch.first_logit_row, count);
-    linear_into(logits, normalised(output_norm_, last, stream), output_, {}, stream);
+    linear_into(logits, normalised(output_norm_, last, stream), output_,
+                {.activations = rounding_}, stream);
   }
 
   std::size_t bytes_per_step() const override { return step_bytes_; }
@@ -68,7 +69,7 @@ class Gpt2 : public LanguageModel {
     const Tensor qkv = qkv_.slice(0, 0, count);            // [count, 3 dim]
     const Tensor attended = attended_.slice(0, 0, count);  // [count, heads, head_dim]
     linear_into(qkv, normalised(layer.attn_norm, residual, stream), layer.qkv.weight,
-                {.bias = layer.qkv.bias}, stream);
+                {.bias = layer.qkv.bias, .activations = rounding_}, stream);
     rope_append_(qkv, cache, batch.positions, batch.sequences, Tensor(), RopePairing::kHalfSplit,
                  stream);
     const Tensor q =
@@ -76,23 +77,28 @@ class Gpt2 : public LanguageModel {
     attention_into(attended, q, cache, batch.positions, batch.sequences,
                    {.workspace = workspace_}, stream);
     linear_into(residual, attended.view({count, config_.q_dim()}), layer.attn_output.weight,
-                {.bias = layer.attn_output.bias, .residual = residual}, stream);
+                {.bias = layer.attn_output.bias,
+                 .residual = residual,
+                 .activations = rounding_},
+                stream);
   }
 
   void feed_forward(const Gpt2Layer& layer, const Tensor& residual, const Stream& stream) {
     const Tensor hidden = hidden_.slice(0, 0, residual.size(0));  // [count, ffn]
     linear_into(hidden, normalised(layer.ffn_norm, residual, stream), layer.up.weight,
-                {.bias = layer.up.bias}, stream);
+                {.bias = layer.up.bias, .activations = rounding_}, stream);
     const bool exact = config_.activation == Activation::kGeluErf;
     gelu_into(hidden, hidden, exact ? GeluForm::kErf : GeluForm::kTanh, stream);
     linear_into(residual, hidden, layer.down.weight,
-                {.bias = layer.down.bias, .residual = residual}, stream);
+                {.bias = layer.down.bias, .residual = residual, .activations = rounding_},
+                stream);
   }
 
   void load_weights(WeightLoader& weights);
   void make_buffers(const Stream& stream, const ModelDTypes& dtypes, const ModelLimits& limits);
 
   ModelConfig config_;
+  ActivationRounding rounding_;
   Tensor embedding_, position_embedding_;  // [vocab, dim], [context, dim]
   Norm output_norm_;
   Tensor output_;  // [vocab, dim]

@@ -6,6 +6,7 @@
 
 #include "tilewright/llm/formats/model_config.h"
 #include "tilewright/llm/models/weight_loader.h"
+#include "tilewright/ops/linear/linear_rounding.h"
 #include "tilewright/ops/rope/rope.h"
 #include "tilewright/runtime/tensor.h"
 
@@ -22,6 +23,7 @@ struct TokenBatch {
 struct ModelDTypes {
   DType activation = DType::f32;  // between the ops of a layer
   DType cache = DType::f32;       // keys and values
+  ActivationRounding rounding = ActivationRounding::kSixteenBit;  // before quantised weights
 };
 
 // Sizes that the buffers of a model are made for.

@@ -26,7 +26,7 @@ class Llama : public LanguageModel {
  public:
   Llama(const ModelConfig& config, WeightLoader& weights, const ModelDTypes& dtypes,
         const ModelLimits& limits)
-      : config_(config) {
+      : config_(config), rounding_(dtypes.rounding) {
     load_weights(weights);
     make_buffers(weights.stream(), dtypes, limits);
   }
@@ -41,7 +41,10 @@ class Llama : public LanguageModel {
       feed_forward(layers_[i], residual, stream);
     }
     linear_into(logits, residual.slice(0, batch.first_logit_row, count), output_,
-                {.norm_weight = output_norm_, .norm_eps = config_.norm_eps}, stream);
+                {.norm_weight = output_norm_,
+                 .norm_eps = config_.norm_eps,
+                 .activations = rounding_},
+                stream);
   }
 
   std::size_t bytes_per_step() const override { return step_bytes_; }
@@ -55,7 +58,8 @@ class Llama : public LanguageModel {
     linear_into(qkv, residual, layer.qkv,
                 {.bias = layer.qkv_bias,
                  .norm_weight = layer.attn_norm,
-                 .norm_eps = config_.norm_eps},
+                 .norm_eps = config_.norm_eps,
+                 .activations = rounding_},
                 stream);
     rope_append_(qkv, cache, batch.positions, batch.sequences, frequencies_, config_.rope_pairing,
                  stream);
@@ -64,15 +68,20 @@ class Llama : public LanguageModel {
     attention_into(attended, q, cache, batch.positions, batch.sequences,
                    {.workspace = workspace_}, stream);
     linear_into(residual, attended.view({count, config_.q_dim()}), layer.attn_output,
-                {.bias = layer.output_bias, .residual = residual}, stream);
+                {.bias = layer.output_bias, .residual = residual, .activations = rounding_},
+                stream);
   }
 
   void feed_forward(const LlamaLayer& layer, const Tensor& residual, const Stream& stream) {
     const Tensor hidden = hidden_.slice(0, 0, residual.size(0));  // [count, ffn]
     linear_into(hidden, residual, layer.gate_up,
-                {.norm_weight = layer.ffn_norm, .norm_eps = config_.norm_eps, .silu_pairs = true},
+                {.norm_weight = layer.ffn_norm,
+                 .norm_eps = config_.norm_eps,
+                 .silu_pairs = true,
+                 .activations = rounding_},
                 stream);
-    linear_into(residual, hidden, layer.down, {.residual = residual}, stream);
+    linear_into(residual, hidden, layer.down,
+                {.residual = residual, .activations = rounding_}, stream);
   }
 
   void load_weights(WeightLoader& weights);
@@ -80,6 +89,7 @@ class Llama : public LanguageModel {
   void make_buffers(const Stream& stream, const ModelDTypes& dtypes, const ModelLimits& limits);
 
   ModelConfig config_;
+  ActivationRounding rounding_;
   Tensor embedding_, output_norm_, output_;  // [vocab, dim], [dim], [vocab, dim]
   std::vector<LlamaLayer> layers_;
   Tensor frequencies_;                            // [rope_dim / 2]

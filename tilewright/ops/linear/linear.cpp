@@ -85,6 +85,7 @@ LinearCall checked_call(const Tensor& y, const Tensor& x, std::span<const Tensor
   call.x = {x.data(), x.dtype()};
   call.x_stride = row_stride(x);
   call.silu_pairs = options.silu_pairs;
+  call.activations = options.activations;
   for (const Tensor& weight : weights) {
     call.parts[call.part_count] =
         checked_part(kPartNames[std::size_t(call.part_count)], weight, call.k, stream);

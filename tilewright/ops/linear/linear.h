@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "tilewright/ops/linear/linear_rounding.h"
 #include "tilewright/runtime/tensor.h"
 
 namespace tilewright {
@@ -13,6 +14,7 @@ struct LinearOptions {
   Tensor norm_weight{};  // [K]: x is rms-normalised with it first (fused for few rows)
   float norm_eps = 0;
   bool silu_pairs = false;  // two weights of equal shape: y = silu(x·gate^T) * (x·up^T)
+  ActivationRounding activations = ActivationRounding::kSixteenBit;
 };
 
 // y[m, n] = sum_k x[m, k] * w[n, k] (+ bias[n] + residual[m, n]), accumulated in float32.
@@ -23,7 +25,7 @@ struct LinearOptions {
 //   y        [M, N], N the sum of N_i (half of it with silu_pairs), f32, f16 or bf16
 // M, N, K may be 0 (K = 0 gives bias + residual). Few rows (M <= 16) run bandwidth-bound kernels of
 // ours; more rows use tensor cores through cuBLASLt when it is there, else our own kernel.
-// On cpu, block weights are multiplied as integers against x rounded to 8-bit blocks.
+// On cpu, block weights are multiplied as integers against x rounded as `activations` says.
 // Throws InvalidArgument for dtype, shape, stride or device.
 void linear_into(const Tensor& y, const Tensor& x, std::span<const Tensor> weights,
                  const LinearOptions& options, const Stream& stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of block weights, as stored, with x rounded to 8 bits. One token: the rows go straight
+// Products of block weights, as stored, with x rounded to integers. One token: the rows go straight
 // through registers. More tokens: 16 rows are packed once in the first-level cache for all of them.
 // Both add, for each output, block after block: d * scale * (integer sum), then m * offset.
 #include "tilewright/ops/linear/linear_formats_simd.h"
@@ -26,11 +26,11 @@ TW_INLINE void fetch_ahead(const Byte* from, std::int64_t bytes, bool near) {
   }
 }
 
-template <class Format>
-void multiply_8_rows(const Byte* rows, std::int64_t pitch, const RoundedX& x, std::int64_t token,
-                     float* out) {
+// q: x's row, of 8 bits or 16 (as RoundedX::words).
+template <class Format, class Element>
+void multiply_8_rows(const Byte* rows, std::int64_t pitch, const Element* q, const RoundedX& x,
+                     std::int64_t token, float* out) {
   const std::int64_t blocks = x.k / kLinearBlock;
-  const std::int8_t* q = x.q + token * x.k;
   const std::int64_t at = token * blocks;
   const std::int64_t distance = 8 * pitch > kLeastAhead ? 8 * pitch : kLeastAhead;
   const bool near = distance <= kMostAheadInFirstLevel;
@@ -56,30 +56,32 @@ void multiply_8_rows(const Byte* rows, std::int64_t pitch, const RoundedX& x, st
   _mm256_storeu_ps(out, sums);
 }
 
-template <class Format>
-void multiply_one(const LinearGroup& group, const RoundedX& x, std::int64_t token, float* out) {
+template <class Format, class Element>
+void multiply_one(const LinearGroup& group, const Element* q, const RoundedX& x, std::int64_t token,
+                  float* out) {
   const Byte* rows = static_cast<const Byte*>(group.rows);
-  multiply_8_rows<Format>(rows, group.row_bytes, x, token, out);
-  multiply_8_rows<Format>(rows + 8 * group.row_bytes, group.row_bytes, x, token, out + 8);
+  multiply_8_rows<Format>(rows, group.row_bytes, q, x, token, out);
+  multiply_8_rows<Format>(rows + 8 * group.row_bytes, group.row_bytes, q, x, token, out + 8);
 }
 
-template <class Format, int kTokens>
-TW_INLINE void tile(const Panel<Format::kSteps>& panel, std::int64_t first, std::int64_t blocks,
+template <class Format, int kSteps, int kTokens>
+TW_INLINE void tile(const Panel<kSteps>& panel, std::int64_t first, std::int64_t blocks,
                     const RoundedX& x, std::int64_t token, float* out) {
-  using Sum = typename Format::Sum;
+  constexpr bool kBytes = kSteps == 8;
+  using Sum = std::conditional_t<kBytes, ByteSum, WordSum>;
   const std::int64_t apart = x.k / kLinearBlock, at = token * apart + first;
   const std::int64_t start = token * x.k + first * kLinearBlock;
-  const void* rounded = Format::kSteps == 8 ? static_cast<const void*>(x.q + start)
-                                            : static_cast<const void*>(x.wide + start);
-  multiply_tile<Sum, kTokens, Format::kSteps, Format::kMinimum>(
-      panel, blocks, static_cast<const Byte*>(rounded), x.k * (Format::kSteps / 8), x.scale + at,
-      x.offset + at, x.total + at, apart, Format::kPanelZero, out);
+  const void* rounded =
+      kBytes ? static_cast<const void*>(x.q + start) : static_cast<const void*>(x.words + start);
+  multiply_tile<Sum, kTokens, kSteps, Format::kMinimum>(
+      panel, blocks, static_cast<const Byte*>(rounded), x.k * (kSteps / 8), x.scale + at,
+      x.offset + at, x.total + at, apart, kBytes ? Format::kByteZero : Format::kZero, out);
 }
 
-template <class Format>
+template <class Format, int kSteps>
 void multiply_many(const LinearGroup& group, const RoundedX& x, std::int64_t first_token,
                    std::int64_t tokens, float* out, void* scratch) {
-  using FormatPanel = Panel<Format::kSteps>;
+  using FormatPanel = Panel<kSteps>;
   FormatPanel& panel = *static_cast<FormatPanel*>(scratch);
   const std::int64_t all = x.k / kLinearBlock;
   const std::int64_t chunks = (all + FormatPanel::kBlocks - 1) / FormatPanel::kBlocks;
@@ -89,23 +91,31 @@ void multiply_many(const LinearGroup& group, const RoundedX& x, std::int64_t fir
     for (std::int64_t b = 0; b < blocks; ++b) Format::pack(group, first + b, panel, b);
     std::int64_t t = 0;
     for (; t + kTileTokens <= tokens; t += kTileTokens)
-      tile<Format, kTileTokens>(panel, first, blocks, x, first_token + t, out + t * 16);
+      tile<Format, kSteps, kTileTokens>(panel, first, blocks, x, first_token + t, out + t * 16);
     for (; t + 2 <= tokens; t += 2)
-      tile<Format, 2>(panel, first, blocks, x, first_token + t, out + t * 16);
-    if (t < tokens) tile<Format, 1>(panel, first, blocks, x, first_token + t, out + t * 16);
+      tile<Format, kSteps, 2>(panel, first, blocks, x, first_token + t, out + t * 16);
+    if (t < tokens) tile<Format, kSteps, 1>(panel, first, blocks, x, first_token + t, out + t * 16);
   }
 }
 
 template <class Format>
 void multiply_format(const LinearGroup& group, const RoundedX& x, std::int64_t first_token,
                      std::int64_t tokens, float* out, void* scratch) {
-  if (tokens == 1) return multiply_one<Format>(group, x, first_token, out);
-  multiply_many<Format>(group, x, first_token, tokens, out, scratch);
+  if (tokens == 1) {
+    if (x.sixteen_bit())
+      return multiply_one<Format>(group, x.words + first_token * x.k, x, first_token, out);
+    return multiply_one<Format>(group, x.q + first_token * x.k, x, first_token, out);
+  }
+  if constexpr (Format::kByteZero >= 0) {
+    if (!x.sixteen_bit())
+      return multiply_many<Format, 8>(group, x, first_token, tokens, out, scratch);
+  }
+  multiply_many<Format, 16>(group, x, first_token, tokens, out, scratch);
 }
 
-bool wants_wide(LinearBlockFormat format, std::int64_t tokens) {
-  return tokens > 1 &&
-         (format == LinearBlockFormat::kQ6K || (format == LinearBlockFormat::kQ8_0 && kWideBytes));
+bool wants_words(LinearBlockFormat format, std::int64_t tokens) {
+  return tokens > 1 && (format == LinearBlockFormat::kQ6K ||
+                        (format == LinearBlockFormat::kQ8_0 && kBytesSaturate));
 }
 
 constexpr std::int64_t kScratchBytes = sizeof(Panel<8>) > sizeof(Panel<16>) ? sizeof(Panel<8>)
@@ -124,7 +134,9 @@ void multiply_format(const LinearGroup& group, const RoundedX& x, std::int64_t f
       const PlainBlock block = Format::load(bytes, b);
       for (std::int64_t t = 0; t < tokens; ++t) {
         const std::int64_t at = (first_token + t) * blocks + b;
-        const std::int32_t sum = dot(block.values, x.q + at * kLinearBlock);
+        const std::int32_t sum = x.sixteen_bit()
+                                     ? dot_split(block.values, x.words + at * kLinearBlock)
+                                     : dot(block.values, x.q + at * kLinearBlock);
         float& y = out[t * 16 + row];
         y += float(sum) * (block.scale * x.scale[at]);
         y += block.minimum * x.offset[at];
@@ -133,7 +145,7 @@ void multiply_format(const LinearGroup& group, const RoundedX& x, std::int64_t f
   }
 }
 
-bool wants_wide(LinearBlockFormat, std::int64_t) { return false; }
+bool wants_words(LinearBlockFormat, std::int64_t) { return false; }
 
 constexpr std::int64_t kScratchBytes = 0;
 
@@ -156,7 +168,7 @@ void multiply(LinearBlockFormat format, const LinearGroup& group, const RoundedX
 }  // namespace
 
 const LinearBlockTable& linear_block_table() {
-  static constexpr LinearBlockTable table{kScratchBytes, wants_wide, multiply};
+  static constexpr LinearBlockTable table{kScratchBytes, wants_words, multiply};
   return table;
 }
 

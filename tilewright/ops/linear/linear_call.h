@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "tilewright/base/dtype.h"
+#include "tilewright/ops/linear/linear_rounding.h"
 
 namespace tilewright {
 
@@ -42,6 +43,7 @@ struct LinearCall {
   LinearVector norm_weight;  // [k]
   float norm_eps = 0;
   bool silu_pairs = false;  // two parts (gate, up) of n rows each
+  ActivationRounding activations = ActivationRounding::kSixteenBit;  // of the cpu
 };
 
 }  // namespace tilewright

@@ -9,6 +9,7 @@
 
 #include "tilewright/base/dtype.h"
 #include "tilewright/base/text.h"
+#include "tilewright/ops/linear/linear_rounding.h"
 
 namespace tilewright {
 
@@ -20,6 +21,7 @@ struct LinearCase {
   bool bias = false, residual = false, residual_is_y = false, norm = false, silu_pairs = false;
   bool strided = false;     // rows of x, y, residual and plain weights further apart than needed
   bool misaligned = false;  // operands start one element (weights: one byte) off
+  ActivationRounding activations = ActivationRounding::kSixteenBit;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const LinearCase& c) {
@@ -31,6 +33,7 @@ inline std::ostream& operator<<(std::ostream& out, const LinearCase& c) {
   const char* names[] = {" bias",       " residual", " residual=y", " norm",
                          " silu_pairs", " strided",  " misaligned"};
   for (int i = 0; i < 7; ++i) out << (flags[i] ? names[i] : "");
+  if (c.activations == ActivationRounding::kEightBit) out << " 8-bit x";
   return out;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // For linear_blocks_simd.cpp: one struct a block format, all with the same members.
 //   kBytes      of a block (q6_k: of the 256)        kMinimum  whether blocks have a minimum m
-//   kZero       subtracted from what `dot` reads     kPanelZero  from what `pack` writes
+//   kZero       subtracted from what `dot` and a panel of words read
+//   kByteZero   subtracted from what a panel of bytes reads; -1: x of 8 bits takes words too
 //   kRuns       blocks of x in a block of w
-//   scales/dot  8 rows straight from memory; `run` says which of the kRuns
-//   pack        16 rows of block `at` to block `b` of a panel of kSteps steps
+//   scales/dot  8 rows straight from memory, x of 8 or 16 bits; `run` says which of the kRuns
+//   pack        16 rows of block `at` to block `b` of a panel, of bytes (8 steps) or words (16)
 // Layouts: ops/_core/blocks.h.
 #pragma once
 
@@ -18,16 +19,17 @@ namespace TW_ISA {
 namespace {
 
 struct Q4_1 {
-  using Sum = ByteSum;
-  static constexpr int kBytes = 20, kRuns = 1, kSteps = 8, kZero = 0, kPanelZero = 0;
+  static constexpr int kBytes = 20, kRuns = 1, kZero = 0, kByteZero = 0;
   static constexpr bool kMinimum = true;
   TW_INLINE static ScalePair scales(const Byte* block, std::int64_t pitch) {
     return load_scale_pairs(block, pitch);
   }
-  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int, const std::int8_t* x) {
+  template <class Element>
+  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int, const Element* x) {
     return dot_rows_u4(block + 4, pitch, x);
   }
-  TW_INLINE static void pack(const LinearGroup& group, std::int64_t at, Panel<8>& panel,
+  template <int kSteps>
+  TW_INLINE static void pack(const LinearGroup& group, std::int64_t at, Panel<kSteps>& panel,
                              std::int64_t b) {
     for (int half = 0; half < 2; ++half) {
       const Byte* block =
@@ -35,54 +37,44 @@ struct Q4_1 {
       const ScalePair d = scales(block, group.row_bytes);
       _mm256_store_ps(panel.scale[b] + half * 8, d.scale);
       _mm256_store_ps(panel.minimum[b] + half * 8, d.minimum);
-      pack_nibbles(block + 4, group.row_bytes, panel.steps[b][0] + half * 32);
+      pack_nibbles<kSteps>(block + 4, group.row_bytes, panel.steps[b][0] + half * 32);
     }
   }
 };
 
 struct Q4_0 {
-  using Sum = ByteSum;
-  static constexpr int kBytes = 18, kRuns = 1, kSteps = 8, kZero = 8, kPanelZero = 8;
+  static constexpr int kBytes = 18, kRuns = 1, kZero = 8, kByteZero = 8;
   static constexpr bool kMinimum = false;
   TW_INLINE static ScalePair scales(const Byte* block, std::int64_t pitch) {
     return {load_scales(block, pitch), _mm256_setzero_ps()};
   }
-  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int, const std::int8_t* x) {
+  template <class Element>
+  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int, const Element* x) {
     return dot_rows_u4(block + 2, pitch, x);
   }
-  TW_INLINE static void pack(const LinearGroup& group, std::int64_t at, Panel<8>& panel,
+  template <int kSteps>
+  TW_INLINE static void pack(const LinearGroup& group, std::int64_t at, Panel<kSteps>& panel,
                              std::int64_t b) {
     for (int half = 0; half < 2; ++half) {
       const Byte* block =
           static_cast<const Byte*>(group.rows) + half * 8 * group.row_bytes + at * kBytes;
       _mm256_store_ps(panel.scale[b] + half * 8, load_scales(block, group.row_bytes));
-      pack_nibbles(block + 2, group.row_bytes, panel.steps[b][0] + half * 32);
+      pack_nibbles<kSteps>(block + 2, group.row_bytes, panel.steps[b][0] + half * 32);
     }
   }
 };
 
-// 8 rows of 32 signed bytes as 16-bit numbers.
-TW_INLINE void pack_words(const std::int16_t (&words)[8][32], Byte* to) {
-  pack_bytes<4>(reinterpret_cast<const Byte*>(words), 64, 0, to);
-}
-
-TW_INLINE void widen32(__m256i bytes, std::int16_t* words) {
-  const __m128i low = _mm256_castsi256_si128(bytes), high = _mm256_extracti128_si256(bytes, 1);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words), _mm256_cvtepi8_epi16(low));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words + 16), _mm256_cvtepi8_epi16(high));
-}
-
 struct Q8_0 {
-  using Sum = std::conditional_t<kWideBytes, WordSum, ByteSum>;
-  static constexpr int kBytes = 34, kRuns = 1, kSteps = kWideBytes ? 16 : 8, kZero = 0;
-  static constexpr int kPanelZero = kWideBytes ? 0 : 128;
+  static constexpr int kBytes = 34, kRuns = 1, kZero = 0, kByteZero = kBytesSaturate ? -1 : 128;
   static constexpr bool kMinimum = false;
   TW_INLINE static ScalePair scales(const Byte* block, std::int64_t pitch) {
     return {load_scales(block, pitch), _mm256_setzero_ps()};
   }
-  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int, const std::int8_t* x) {
+  template <class Element>
+  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int, const Element* x) {
     return dot_rows_i8(block + 2, pitch, x);
   }
+  template <int kSteps>
   TW_INLINE static void pack(const LinearGroup& group, std::int64_t at, Panel<kSteps>& panel,
                              std::int64_t b) {
     for (int half = 0; half < 2; ++half) {
@@ -90,10 +82,8 @@ struct Q8_0 {
           static_cast<const Byte*>(group.rows) + half * 8 * group.row_bytes + at * kBytes;
       _mm256_store_ps(panel.scale[b] + half * 8, load_scales(block, group.row_bytes));
       Byte* to = panel.steps[b][0] + half * 32;
-      if constexpr (kWideBytes) {
-        std::int16_t words[8][32];
-        for (int r = 0; r < 8; ++r) widen32(load32(block + 2 + r * group.row_bytes), words[r]);
-        pack_words(words, to);
+      if constexpr (kSteps == 16) {
+        pack_split_bytes(block + 2, group.row_bytes, to);
       } else {
         pack_bytes<2>(block + 2, group.row_bytes, 0x80, to);
       }
@@ -102,8 +92,7 @@ struct Q8_0 {
 };
 
 struct Q6K {
-  using Sum = WordSum;
-  static constexpr int kBytes = 210, kRuns = 8, kSteps = 16, kZero = 0, kPanelZero = 0;
+  static constexpr int kBytes = 210, kRuns = 8, kZero = 0, kByteZero = -1;
   static constexpr bool kMinimum = false;
 
   TW_INLINE static ScalePair scales(const Byte* block, std::int64_t pitch) {
@@ -130,13 +119,16 @@ struct Q6K {
     return _mm256_sub_epi8(_mm256_or_si256(low, _mm256_slli_epi16(high, 4)), _mm256_set1_epi8(32));
   }
 
+  TW_INLINE static __m256i two_scales(const Byte* block, int run) {
+    const std::int8_t* scales = reinterpret_cast<const std::int8_t*>(block + 192) + run * 2;
+    return _mm256_set_m128i(_mm_set1_epi16(scales[1]), _mm_set1_epi16(scales[0]));
+  }
+
   // 8 partial sums of one row, its two scales multiplied in.
   TW_INLINE static __m256i dot_row(const Byte* block, int run, __m256i x, __m256i x_magnitude) {
     const __m256i pairs =
         _mm256_maddubs_epi16(x_magnitude, _mm256_sign_epi8(values(block, run), x));
-    const std::int8_t* scales = reinterpret_cast<const std::int8_t*>(block + 192) + run * 2;
-    const __m256i two = _mm256_set_m128i(_mm_set1_epi16(scales[1]), _mm_set1_epi16(scales[0]));
-    return _mm256_madd_epi16(pairs, two);
+    return _mm256_madd_epi16(pairs, two_scales(block, run));
   }
 
   TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int run,
@@ -147,28 +139,41 @@ struct Q6K {
     return sum_rows(rows);
   }
 
-  // The run times its scales: within 32 * 128.
-  TW_INLINE static void unpack(const Byte* block, int run, std::int16_t* words) {
-    widen32(values(block, run), words);
-    const std::int8_t* scales = reinterpret_cast<const std::int8_t*>(block + 192) + run * 2;
-    for (int i = 0; i < 2; ++i) {
-      __m256i* at = reinterpret_cast<__m256i*>(words + i * 16);
-      _mm256_storeu_si256(at,
-                          _mm256_mullo_epi16(_mm256_loadu_si256(at), _mm256_set1_epi16(scales[i])));
+  // The run times its scales (within 32 * 128), even elements and odd ones.
+  struct Words {
+    __m256i even, odd;
+  };
+  TW_INLINE static Words words(const Byte* block, int run) {
+    const __m256i bytes = values(block, run);
+    const __m256i scales = two_scales(block, run);
+    return {_mm256_mullo_epi16(even_bytes(bytes), scales),
+            _mm256_mullo_epi16(odd_bytes(bytes), scales)};
+  }
+
+  TW_INLINE static __m256i dot(const Byte* block, std::int64_t pitch, int run,
+                               const std::int16_t* x) {
+    const __m256i even = load32(x), odd = load32(x + 16);
+    __m256i rows[8];
+    for (int r = 0; r < 8; ++r) {
+      const Words w = words(block + r * pitch, run);
+      rows[r] = _mm256_add_epi32(_mm256_madd_epi16(w.even, even), _mm256_madd_epi16(w.odd, odd));
     }
+    return sum_rows(rows);
   }
 
   TW_INLINE static void pack(const LinearGroup& group, std::int64_t at, Panel<16>& panel,
                              std::int64_t b) {
     for (int half = 0; half < 2; ++half) {
-      std::int16_t words[8][32];
+      alignas(32) __m256i rows[8][2];
       for (int r = 0; r < 8; ++r) {
         const Byte* block = static_cast<const Byte*>(group.rows) +
                             (half * 8 + r) * group.row_bytes + at / 8 * kBytes;
-        unpack(block, int(at % 8), words[r]);
+        const Words w = words(block, int(at % 8));
+        rows[r][0] = w.even;
+        rows[r][1] = w.odd;
         panel.scale[b][half * 8 + r] = scale_of(block);
       }
-      pack_words(words, panel.steps[b][0] + half * 32);
+      pack_bytes<4>(reinterpret_cast<const Byte*>(rows), 64, 0, panel.steps[b][0] + half * 32);
     }
   }
 };

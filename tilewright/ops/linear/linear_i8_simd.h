@@ -102,6 +102,41 @@ TW_INLINE __m256i add_unpacked64(__m256i a, __m256i b) {
   return _mm256_add_epi32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
 }
 
+// The even and the odd ones of 32 signed bytes, as 16-bit numbers.
+TW_INLINE __m256i even_bytes(__m256i bytes) {
+  return _mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8);
+}
+TW_INLINE __m256i odd_bytes(__m256i bytes) { return _mm256_srai_epi16(bytes, 8); }
+
+// Nibbles of a pair of rows against 16-bit x: a 16-bit lane holds elements 2i, 2i + 16, 2i + 1 and
+// 2i + 17. Four sums a row.
+struct SplitWords {
+  __m256i even_low, even_high, odd_low, odd_high;
+};
+TW_INLINE __m256i dot_nibbles(__m256i nibbles, const SplitWords& x) {
+  const __m256i mask = _mm256_set1_epi16(15);
+  const __m256i even_low = _mm256_and_si256(nibbles, mask);
+  const __m256i even_high = _mm256_and_si256(_mm256_srli_epi16(nibbles, 4), mask);
+  const __m256i odd_low = _mm256_and_si256(_mm256_srli_epi16(nibbles, 8), mask);
+  const __m256i odd_high = _mm256_srli_epi16(nibbles, 12);
+  const __m256i even = _mm256_add_epi32(_mm256_madd_epi16(even_low, x.even_low),
+                                        _mm256_madd_epi16(even_high, x.even_high));
+  const __m256i odd = _mm256_add_epi32(_mm256_madd_epi16(odd_low, x.odd_low),
+                                       _mm256_madd_epi16(odd_high, x.odd_high));
+  return _mm256_add_epi32(even, odd);
+}
+
+// 8 rows of nibbles against a block of RoundedX::words.
+TW_INLINE __m256i dot_rows_u4(const Byte* nibbles, std::int64_t pitch, const std::int16_t* words) {
+  const SplitWords x{broadcast16(words), broadcast16(words + 8), broadcast16(words + 16),
+                     broadcast16(words + 24)};
+  const __m256i a = dot_nibbles(load_pair(nibbles, pitch), x);
+  const __m256i b = dot_nibbles(load_pair(nibbles + pitch, pitch), x);
+  const __m256i c = dot_nibbles(load_pair(nibbles + 2 * pitch, pitch), x);
+  const __m256i d = dot_nibbles(load_pair(nibbles + 3 * pitch, pitch), x);
+  return add_unpacked64(add_unpacked32(a, b), add_unpacked32(c, d));
+}
+
 // One number for each of 8 rows of 8 partial sums.
 TW_INLINE __m256i sum_rows(const __m256i (&v)[8]) {
   const __m256i first = add_unpacked64(add_unpacked32(v[0], v[1]), add_unpacked32(v[2], v[3]));
@@ -114,6 +149,25 @@ TW_INLINE __m256i dot_rows_i8(const Byte* bytes, std::int64_t pitch, const std::
   const __m256i values = load32(x);
   __m256i rows[8];
   for (int r = 0; r < 8; ++r) rows[r] = dot_bytes(bytes + r * pitch, values);
+  return sum_rows(rows);
+}
+
+TW_INLINE __m256i widen16(const void* bytes) {
+  return _mm256_cvtepi8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(bytes)));
+}
+
+// 8 rows of signed bytes against a block of RoundedX::words.
+TW_INLINE __m256i dot_rows_i8(const Byte* bytes, std::int64_t pitch, const std::int16_t* words) {
+  const __m256i even = load32(words), odd = load32(words + 16);
+  const __m256i low = _mm256_unpacklo_epi16(even, odd), high = _mm256_unpackhi_epi16(even, odd);
+  const __m256i first = _mm256_permute2x128_si256(low, high, 0x20);
+  const __m256i second = _mm256_permute2x128_si256(low, high, 0x31);
+  __m256i rows[8];
+  for (int r = 0; r < 8; ++r) {
+    const Byte* row = bytes + r * pitch;
+    rows[r] = _mm256_add_epi32(_mm256_madd_epi16(widen16(row), first),
+                               _mm256_madd_epi16(widen16(row + 16), second));
+  }
   return sum_rows(rows);
 }
 

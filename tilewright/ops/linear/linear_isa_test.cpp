@@ -41,19 +41,26 @@ std::vector<Kernels> all_kernels() {
 
 struct Rounded {
   std::vector<std::int8_t> q;
-  std::vector<std::int16_t> wide;
+  std::vector<std::int16_t> words;
   std::vector<float> scale, offset;
   std::vector<std::int32_t> total;
   RoundedX x;
 
-  Rounded(std::int64_t tokens, std::int64_t k)
+  Rounded(std::int64_t tokens, std::int64_t k, bool sixteen_bit)
       : q(std::size_t(tokens * k)),
-        wide(q.size()),
+        words(q.size()),
         scale(q.size() / 32),
         offset(scale.size()),
         total(scale.size()) {
-    x = {q.data(), wide.data(), scale.data(), offset.data(), total.data(), k};
+    x = {sixteen_bit ? nullptr : q.data(),
+         words.data(),
+         scale.data(),
+         offset.data(),
+         total.data(),
+         k};
   }
+
+  int at(std::size_t i) const { return words[i / 32 * 32 + i % 2 * 16 + i % 32 / 2]; }
 };
 
 struct Scratch {
@@ -78,15 +85,22 @@ std::vector<unsigned char> random_rows(DType dtype, std::int64_t k, std::mt19937
   return rows;
 }
 
+double minimum_of(const unsigned char* row, std::int64_t block) {
+  float minimum;
+  dequantize_row(DType::f16, row + block * 20 + 2, &minimum, 1);
+  return double(minimum);
+}
+
 void check_blocks(const Kernels& kernels, DType dtype, LinearBlockFormat format,
-                  std::int64_t tokens) {
-  SCOPED_TRACE(testing::Message() << name(kernels.isa) << ' ' << dtype << ' ' << tokens);
+                  std::int64_t tokens, bool sixteen_bit) {
+  SCOPED_TRACE(testing::Message() << name(kernels.isa) << ' ' << dtype << ' ' << tokens
+                                  << (sixteen_bit ? " 16-bit" : " 8-bit"));
   constexpr std::int64_t kDepth = 1280;
   std::mt19937 random(11);
   const std::vector<unsigned char> rows = random_rows(dtype, kDepth, random);
   std::vector<float> x(std::size_t(tokens * kDepth));
   for (float& v : x) v = random() % 3 == 0 ? 2.0f : float(random() % 4001) * 1e-3f - 2;
-  Rounded rounded(tokens, kDepth);
+  Rounded rounded(tokens, kDepth, sixteen_bit);
   for (std::int64_t t = 0; t < tokens; ++t) kernels.row->round(x.data() + t * kDepth, t, rounded.x);
   const Scratch scratch(kernels.block->scratch_bytes);
   std::vector<float> out(std::size_t(tokens * 16), NAN);
@@ -100,10 +114,15 @@ void check_blocks(const Kernels& kernels, DType dtype, LinearBlockFormat format,
       double sum = 0, magnitude = 0;
       for (std::int64_t i = 0; i < kDepth; ++i) {
         const std::size_t at = std::size_t(t * kDepth + i);
-        ASSERT_LE(std::abs(x[at] - rounded.q[at] * rounded.scale[at / 32]),
-                  rounded.scale[at / 32] * 0.5001f);
-        const double value = double(rounded.q[at]) * double(rounded.scale[at / 32]);
-        sum += value * double(w[std::size_t(i)]);
+        const double scale = double(rounded.scale[at / 32]), value = rounded.at(at) * scale;
+        // In units of the scale; a scale rounded to f16 adds 127 / 2^11.
+        ASSERT_LE(std::abs(double(x[at]) - value), scale * (sixteen_bit ? 0.502 : 0.565));
+        double minimum = 0;
+        if (dtype == DType::q4_1) {
+          minimum = minimum_of(rows.data() + r * row_bytes, i / 32);
+          if (i % 32 == 0) sum += minimum * double(rounded.offset[at / 32]);
+        }
+        sum += value * (double(w[std::size_t(i)]) - minimum);
         magnitude += std::fabs(value) * 3;  // |w| < 1 plus what its offset and rest may cancel
       }
       ASSERT_NEAR(out[std::size_t(t * 16 + r)], sum, magnitude * kFloatEps * (kDepth / 32 + 8))
@@ -114,12 +133,13 @@ void check_blocks(const Kernels& kernels, DType dtype, LinearBlockFormat format,
 
 TEST(LinearIsa, BlockProductsAreExactUpToFloatSums) {
   for (const Kernels& kernels : all_kernels())
-    for (const std::int64_t tokens : {1, 2, 3, 4, 8, 13}) {
-      check_blocks(kernels, DType::q8_0, LinearBlockFormat::kQ8_0, tokens);
-      check_blocks(kernels, DType::q4_0, LinearBlockFormat::kQ4_0, tokens);
-      check_blocks(kernels, DType::q4_1, LinearBlockFormat::kQ4_1, tokens);
-      check_blocks(kernels, DType::q6_k, LinearBlockFormat::kQ6K, tokens);
-    }
+    for (const std::int64_t tokens : {1, 2, 3, 4, 8, 13})
+      for (const bool sixteen_bit : {false, true}) {
+        check_blocks(kernels, DType::q8_0, LinearBlockFormat::kQ8_0, tokens, sixteen_bit);
+        check_blocks(kernels, DType::q4_0, LinearBlockFormat::kQ4_0, tokens, sixteen_bit);
+        check_blocks(kernels, DType::q4_1, LinearBlockFormat::kQ4_1, tokens, sixteen_bit);
+        check_blocks(kernels, DType::q6_k, LinearBlockFormat::kQ6K, tokens, sixteen_bit);
+      }
 }
 
 void check_plain(const Kernels& kernels, DType dtype, LinearPlainFormat format, std::int64_t k,
@@ -165,27 +185,58 @@ TEST(LinearIsa, PlainProducts) {
 }
 
 TEST(LinearIsa, RoundingKeepsItsPromises) {
+  for (const Kernels& kernels : all_kernels())
+    for (const bool sixteen_bit : {false, true}) {
+      SCOPED_TRACE(testing::Message() << name(kernels.isa) << (sixteen_bit ? " 16-bit" : " 8-bit"));
+      const int levels = sixteen_bit ? 16256 : 127;
+      std::vector<float> x(160, 0);
+      for (int i = 0; i < 32; ++i) x[std::size_t(i)] = float(i - 16);  // block 0
+      x[32 + 5] = INFINITY;                                            // block 1
+      x[64 + 31] = NAN;                                                // block 2
+      x[96 + 1] = 1e-39f;                                              // block 3; block 4 is zero
+      Rounded rounded(1, 160, sixteen_bit);
+      kernels.row->round(x.data(), 0, rounded.x);
+      std::int32_t total = 0;
+      for (std::size_t i = 0; i < 32; ++i) {
+        const int q = int(std::nearbyint((double(i) - 16) * levels / 16));
+        EXPECT_EQ(rounded.at(i), q) << i;
+        if (!sixteen_bit) {
+          EXPECT_EQ(rounded.q[i], q) << i;
+        }
+        total += q;
+      }
+      EXPECT_EQ(rounded.total[0], total);
+      const float relative = sixteen_bit ? 1e-6f : 1.0f / 2048;
+      EXPECT_NEAR(rounded.scale[0], 16.0f / float(levels), 16.0f / float(levels) * relative);
+      EXPECT_NEAR(rounded.offset[0], -16.0f, 16 * (relative + 0.5f / float(levels)));
+      EXPECT_TRUE(std::isnan(rounded.scale[1]) && std::isnan(rounded.offset[2]));
+      EXPECT_EQ(rounded.scale[3], 0.0f);
+      EXPECT_EQ(rounded.scale[4], 0.0f);
+      EXPECT_EQ(rounded.total[4], 0);
+    }
+}
+
+// Scales of 8-bit blocks are f16 numbers as hardware rounds them, but never infinite.
+TEST(LinearIsa, EightBitScalesAreHalves) {
+  std::mt19937 random(3);
   for (const Kernels& kernels : all_kernels()) {
     SCOPED_TRACE(name(kernels.isa));
-    std::vector<float> x(160, 0);
-    for (int i = 0; i < 32; ++i) x[std::size_t(i)] = float(i - 16);  // block 0
-    x[32 + 5] = INFINITY;                                            // block 1
-    x[64 + 31] = NAN;                                                // block 2
-    x[96 + 1] = 1e-39f;                                              // block 3; block 4 is zero
-    Rounded rounded(1, 160);
-    kernels.row->round(x.data(), 0, rounded.x);
-    EXPECT_EQ(rounded.q[0], -127);
-    EXPECT_EQ(rounded.q[16], 0);
-    EXPECT_EQ(rounded.wide[31], rounded.q[31]);
-    EXPECT_FLOAT_EQ(rounded.scale[0], 16.0f / 127);
-    std::int32_t total = 0;
-    for (int i = 0; i < 32; ++i) total += rounded.q[std::size_t(i)];
-    EXPECT_EQ(rounded.total[0], total);
-    EXPECT_FLOAT_EQ(rounded.offset[0], float(total) * rounded.scale[0]);
-    EXPECT_TRUE(std::isnan(rounded.scale[1]) && std::isnan(rounded.offset[2]));
-    EXPECT_EQ(rounded.scale[3], 0.0f);
-    EXPECT_EQ(rounded.scale[4], 0.0f);
-    EXPECT_EQ(rounded.total[4], 0);
+    for (int exponent = -33; exponent < 20; ++exponent) {
+      std::vector<float> x(32);
+      for (float& v : x) v = std::ldexp(float(random() % 20001) * 1e-4f - 1, exponent + 7);
+      x[7] = std::ldexp(1 + float(random() % 4096) / 4096, exponent + 7);
+      Rounded rounded(1, 32, false);
+      kernels.row->round(x.data(), 0, rounded.x);
+      const float wanted[] = {x[7] / 127, x[7] / 127 * float(rounded.total[0])};
+      const float got[] = {rounded.scale[0], rounded.offset[0]};
+      for (int i = 0; i < 2; ++i) {
+        std::uint16_t bits;
+        float half;
+        quantize_row(DType::f16, &wanted[i], &bits, 1);
+        dequantize_row(DType::f16, &bits, &half, 1);
+        EXPECT_EQ(got[i], std::isinf(half) ? wanted[i] : half) << wanted[i];
+      }
+    }
   }
 }
 

@@ -51,11 +51,13 @@ struct WordSum {
   TW_INLINE void add(Step16 w, std::int32_t x) {
     v = _mm512_dpwssd_epi32(v, w.v, _mm512_set1_epi32(x));
   }
-  TW_INLINE Floats16 floats(std::int32_t) const { return {to_floats(v)}; }
+  TW_INLINE Floats16 floats(std::int32_t less) const {
+    return {to_floats(_mm512_sub_epi32(v, _mm512_set1_epi32(less)))};
+  }
 };
 
 constexpr int kTileTokens = 8;
-constexpr bool kWideBytes = false;  // q8_0 as unsigned bytes, 128 too large
+constexpr bool kBytesSaturate = false;  // q8_0 as unsigned bytes, 128 too large
 
 #else
 
@@ -109,13 +111,15 @@ struct WordSum {
     a = _mm256_add_epi32(a, _mm256_madd_epi16(w.a, words));
     b = _mm256_add_epi32(b, _mm256_madd_epi16(w.b, words));
   }
-  TW_INLINE Floats16 floats(std::int32_t) const {
-    return {_mm256_cvtepi32_ps(a), _mm256_cvtepi32_ps(b)};
+  TW_INLINE Floats16 floats(std::int32_t less) const {
+    const __m256i minus = _mm256_set1_epi32(less);
+    return {_mm256_cvtepi32_ps(_mm256_sub_epi32(a, minus)),
+            _mm256_cvtepi32_ps(_mm256_sub_epi32(b, minus))};
   }
 };
 
 constexpr int kTileTokens = 4;
-constexpr bool kWideBytes = true;  // q8_0 as 16-bit numbers: bytes would saturate
+constexpr bool kBytesSaturate = true;  // q8_0 as words instead
 
 #endif
 
@@ -138,15 +142,33 @@ TW_INLINE void store32(Byte* at, __m256i v) {
   _mm256_store_si256(reinterpret_cast<__m256i*>(at), v);
 }
 
-// 8 rows of nibbles to the half of 8 steps that starts at `to`.
+// 8 rows of nibbles to the half of kSteps steps that starts at `to`: as bytes, or as words in the
+// order of RoundedX::words.
+template <int kSteps>
 TW_INLINE void pack_nibbles(const Byte* rows, std::int64_t pitch, Byte* to) {
-  const __m256i mask = _mm256_set1_epi8(15);
+  const __m256i mask = kSteps == 8 ? _mm256_set1_epi8(15) : _mm256_set1_epi16(15);
   __m256i v[4];
   for (int i = 0; i < 4; ++i) v[i] = load_pair(rows + i * pitch, pitch);
   transpose_pairs(v);
   for (int j = 0; j < 4; ++j) {
     store32(to + j * 64, _mm256_and_si256(v[j], mask));
     store32(to + (j + 4) * 64, _mm256_and_si256(_mm256_srli_epi16(v[j], 4), mask));
+    if constexpr (kSteps == 8) continue;
+    store32(to + (j + 8) * 64, _mm256_and_si256(_mm256_srli_epi16(v[j], 8), mask));
+    store32(to + (j + 12) * 64, _mm256_srli_epi16(v[j], 12));
+  }
+}
+
+// 8 rows of 32 signed bytes to the half of 16 steps, as words in the order of RoundedX::words.
+TW_INLINE void pack_split_bytes(const Byte* rows, std::int64_t pitch, Byte* to) {
+  for (int c = 0; c < 2; ++c) {
+    __m256i v[4];
+    for (int i = 0; i < 4; ++i) v[i] = load_pair(rows + i * pitch + c * 16, pitch);
+    transpose_pairs(v);
+    for (int j = 0; j < 4; ++j) {
+      store32(to + (c * 4 + j) * 64, even_bytes(v[j]));
+      store32(to + (c * 4 + j + 8) * 64, odd_bytes(v[j]));
+    }
   }
 }
 
@@ -163,7 +185,7 @@ TW_INLINE void pack_bytes(const Byte* rows, std::int64_t pitch, int flip, Byte* 
 }
 
 // out[t] += the panel against kTokens tokens. `x` is their rounded rows from the panel's first
-// block on, q or wide; the rows of scales are `blocks_apart` apart.
+// block on, q or words; the rows of scales are `blocks_apart` apart.
 template <class Sum, int kTokens, int kSteps, bool kMinimum>
 void multiply_tile(const Panel<kSteps>& panel, std::int64_t blocks, const Byte* x,
                    std::int64_t x_pitch, const float* scale, const float* offset,

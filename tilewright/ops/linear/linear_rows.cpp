@@ -10,10 +10,10 @@
 namespace tilewright {
 namespace {
 
-constexpr std::int64_t kRoundedBytesAtOnce = 512 << 10;
+constexpr std::int64_t kElementsAtOnce = 512 << 10;
 
 struct Wants {
-  bool plain = false, rounded = false, wide = false;
+  bool plain = false, bytes = false, words = false;
 };
 
 Wants wants_of(const LinearCall& call, std::int64_t tokens) {
@@ -24,8 +24,12 @@ Wants wants_of(const LinearCall& call, std::int64_t tokens) {
       wants.plain = true;
       continue;
     }
-    wants.rounded = true;
-    wants.wide |= linear_block_table().wants_wide(linear_block_format(dtype), tokens);
+    if (call.activations == ActivationRounding::kSixteenBit) {
+      wants.words = true;
+      continue;
+    }
+    wants.bytes = true;
+    wants.words |= linear_block_table().wants_words(linear_block_format(dtype), tokens);
   }
   return wants;
 }
@@ -61,11 +65,12 @@ Pieces carve(Carver& carver, const LinearCall& call, const Wants& wants, std::in
   pieces.norm = carver.take<float>(
       call.norm_weight.data != nullptr && call.norm_weight.dtype != DType::f32, call.k);
   pieces.plain = carver.take<float>(wants.plain && changed, count);
-  pieces.rounded.q = carver.take<std::int8_t>(wants.rounded, count);
-  pieces.rounded.wide = carver.take<std::int16_t>(wants.wide, count);
-  pieces.rounded.scale = carver.take<float>(wants.rounded, blocks);
-  pieces.rounded.offset = carver.take<float>(wants.rounded, blocks);
-  pieces.rounded.total = carver.take<std::int32_t>(wants.rounded, blocks);
+  const bool rounded = wants.bytes || wants.words;
+  pieces.rounded.q = carver.take<std::int8_t>(wants.bytes, count);
+  pieces.rounded.words = carver.take<std::int16_t>(wants.words, count);
+  pieces.rounded.scale = carver.take<float>(rounded, blocks);
+  pieces.rounded.offset = carver.take<float>(rounded, blocks);
+  pieces.rounded.total = carver.take<std::int32_t>(rounded, blocks);
   pieces.rounded.k = call.k;
   return pieces;
 }
@@ -82,7 +87,7 @@ void prepare_row(const LinearCall& call, const Pieces& pieces, const float* norm
     if (normalised) linear_row_table().rms_norm(row, norm, call.norm_eps, to, call.k);
     if (normalised) row = to;
   }
-  if (pieces.rounded.q != nullptr) linear_row_table().round(row, token, pieces.rounded);
+  if (pieces.rounded.scale != nullptr) linear_row_table().round(row, token, pieces.rounded);
 }
 
 }  // namespace
@@ -111,7 +116,7 @@ std::int64_t linear_row_bytes(DType dtype, std::int64_t k) {
 }
 
 std::int64_t linear_tokens_at_once(const LinearCall& call) {
-  const std::int64_t fitting = kRoundedBytesAtOnce / std::max<std::int64_t>(call.k, 1);
+  const std::int64_t fitting = kElementsAtOnce / std::max<std::int64_t>(call.k, 1);
   return std::clamp<std::int64_t>(fitting / 64 * 64, 64, 512);
 }
 
@@ -128,7 +133,7 @@ LinearRows prepare_linear_rows(const LinearCall& call, std::int64_t first, std::
   const float* norm = nullptr;
   if (call.norm_weight.data != nullptr)
     norm = row_floats(call.norm_weight.dtype, call.norm_weight.data, pieces.norm, call.k);
-  if (pieces.plain != nullptr || wants.rounded) {
+  if (pieces.plain != nullptr || pieces.rounded.scale != nullptr) {
     parallel_for(tokens, 4, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t t = begin; t < end; ++t) prepare_row(call, pieces, norm, first, t);
     });

@@ -40,6 +40,13 @@ inline std::int32_t dot(const std::int16_t* w, const std::int8_t* x) {
   return sum;
 }
 
+// x: even elements, then odd ones.
+inline std::int32_t dot_split(const std::int16_t* w, const std::int16_t* x) {
+  std::int32_t sum = 0;
+  for (int i = 0; i < 32; ++i) sum += w[i] * x[i % 2 * 16 + i / 2];
+  return sum;
+}
+
 inline void split_nibbles(const Byte* nibbles, int zero, std::int16_t* values) {
   for (int i = 0; i < 16; ++i) {
     values[i] = std::int16_t((nibbles[i] & 15) - zero);

@@ -102,14 +102,15 @@ struct Operands {
     problem.k = c.k;
     problem.x = x.values(stream);
     for (std::size_t i = 0; i < weights.size(); ++i)
-      problem.weights.push_back(
-          {weights[i].values(stream), c.rows[i], is_block_type(c.weights[i])});
+      problem.weights.push_back({weights[i].values(stream), c.rows[i], is_block_type(c.weights[i]),
+                                 c.weights[i] == DType::q4_1});
     if (c.bias) problem.bias = bias.values(stream);
     if (c.norm) problem.norm_weight = norm.values(stream);
     if (c.residual) problem.residual = y.values(stream);
     problem.norm_eps = c.norm ? 1e-5f : 0;
     problem.silu_pairs = c.silu_pairs;
-    problem.round_x = stream.device().is_cpu();
+    if (stream.device().is_cpu())
+      problem.levels = c.activations == ActivationRounding::kEightBit ? 127 : 16256;
   }
 
   LinearOptions options() const {
@@ -117,7 +118,8 @@ struct Operands {
             .residual = c.residual_is_y ? y.tensor : residual.tensor,
             .norm_weight = norm.tensor,
             .norm_eps = problem.norm_eps,
-            .silu_pairs = c.silu_pairs};
+            .silu_pairs = c.silu_pairs,
+            .activations = c.activations};
   }
 
   void run(const Stream& stream) const {
@@ -159,35 +161,49 @@ void expect_matches(const LinearCase& c, const Stream& stream) {
 
 class LinearTypes : public testing::TestWithParam<DType> {};
 
+// Each case, on the cpu with both roundings of x.
+void expect_all_match(std::vector<LinearCase> cases) {
+  for (LinearCase& c : cases) {
+    for (const Device device : test_devices()) expect_matches(c, Stream(device));
+    c.activations = ActivationRounding::kEightBit;
+    expect_matches(c, Stream(Device::cpu()));
+  }
+}
+
 TEST_P(LinearTypes, MatchesReferenceOnAwkwardShapes) {
   std::vector<LinearCase> cases;
   add_shape_cases(cases, GetParam());
-  for (const Device device : test_devices())
-    for (const LinearCase& c : cases) expect_matches(c, Stream(device));
+  expect_all_match(std::move(cases));
 }
 
 TEST_P(LinearTypes, MatchesReferenceWithEveryOption) {
   std::vector<LinearCase> cases;
   add_option_cases(cases, GetParam());
-  for (const Device device : test_devices())
-    for (const LinearCase& c : cases) expect_matches(c, Stream(device));
+  expect_all_match(std::move(cases));
 }
 
 // On cpu the order of additions of an output depends on K alone.
 TEST_P(LinearTypes, RowsDoNotDependOnTheBatch) {
   const Stream stream(Device::cpu());
-  const Operands all({.m = 37, .k = 1536, .rows = {50}, .weights = {GetParam()}, .norm = true},
-                     stream);
-  all.run(stream);
-  const Bytes many = all.y.host(stream);
-  for (const std::int64_t count : {1, 2, 5}) {
-    for (std::int64_t row = 0; row + count <= 37; row += 9) {
-      const Tensor x = all.x.tensor.slice(0, row, row + count);
-      std::vector<float> y(std::size_t(count * all.n));
-      linear_into(Tensor::wrap(y.data(), {count, all.n}, DType::f32, Device::cpu()), x,
-                  all.weights[0].tensor, all.options(), stream);
-      ASSERT_EQ(0, std::memcmp(y.data(), many.data() + row * all.n * 4, y.size() * 4))
-          << "rows " << row << " to " << row + count;
+  for (const auto activations : {ActivationRounding::kSixteenBit, ActivationRounding::kEightBit}) {
+    const Operands all({.m = 37,
+                        .k = 1536,
+                        .rows = {50},
+                        .weights = {GetParam()},
+                        .norm = true,
+                        .activations = activations},
+                       stream);
+    all.run(stream);
+    const Bytes many = all.y.host(stream);
+    for (const std::int64_t count : {1, 2, 5}) {
+      for (std::int64_t row = 0; row + count <= 37; row += 9) {
+        const Tensor x = all.x.tensor.slice(0, row, row + count);
+        std::vector<float> y(std::size_t(count * all.n));
+        linear_into(Tensor::wrap(y.data(), {count, all.n}, DType::f32, Device::cpu()), x,
+                    all.weights[0].tensor, all.options(), stream);
+        ASSERT_EQ(0, std::memcmp(y.data(), many.data() + row * all.n * 4, y.size() * 4))
+            << "rows " << row << " to " << row + count;
+      }
     }
   }
 }
@@ -228,9 +244,42 @@ INSTANTIATE_TEST_SUITE_P(All, LinearTypes, testing::ValuesIn(linear_weight_types
                          [](const auto& type) { return std::string(name(type.param)); });
 
 TEST(Linear, MatchesReferenceWithMixedParts) {
-  for (const Device device : test_devices())
-    for (const LinearCase& c : linear_cases())
-      if (c.weights.size() == 3 && c.weights[0] != c.weights[1]) expect_matches(c, Stream(device));
+  std::vector<LinearCase> mixed;
+  for (const LinearCase& c : linear_cases())
+    if (c.weights.size() == 3 && c.weights[0] != c.weights[1]) mixed.push_back(c);
+  expect_all_match(std::move(mixed));
+}
+
+// The 16-bit rounding of x is next to none; the 8-bit one is seen.
+TEST(Linear, SixteenBitsAreNearlyExact) {
+  const Stream stream(Device::cpu());
+  for (const DType type : {DType::q8_0, DType::q4_0, DType::q4_1, DType::q6_k}) {
+    double error[2] = {};
+    for (const bool eight : {false, true}) {
+      Operands setup(
+          {.m = 9,
+           .k = 512,
+           .rows = {64},
+           .weights = {type},
+           .activations = eight ? ActivationRounding::kEightBit : ActivationRounding::kSixteenBit},
+          stream);
+      setup.run(stream);
+      setup.problem.levels = 0;
+      const std::vector<double> exact = ref::linear(setup.problem).y;
+      const std::vector<float> got = setup.y.values(stream);
+      double squares = 0;
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        error[eight] += std::pow(double(got[i]) - exact[i], 2);
+        squares += exact[i] * exact[i];
+      }
+      error[eight] = std::sqrt(error[eight] / squares);
+    }
+    // The largest of 32 normal values is 2.4 deviations (root mean square); rounding to multiples
+    // of u has the deviation u / sqrt(12).
+    const double one_level = 2.4 / std::sqrt(12);
+    EXPECT_NEAR(error[0], one_level / 16256, 0.1 * one_level / 16256) << type;
+    EXPECT_NEAR(error[1], one_level / 127, 0.1 * one_level / 127) << type;
+  }
 }
 
 TEST(Linear, ReplaysWhatACaptureRecorded) {
