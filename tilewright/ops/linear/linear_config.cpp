@@ -21,9 +21,12 @@ bool is_wide(DType weight) { return !is_block_type(weight); }
 // A copy of a bulk engine costs about 50 ns to issue whatever its size: 2 KB a row or more.
 int default_stage_units(DType weight, int columns) {
   if (!is_block_type(weight)) return 32;
-  return columns <= 4 ? 128 : 64;
+  if (columns <= 4) return 128;
+  return weight == DType::q8_0 && columns > 16 ? 32 : 64;
 }
-int default_warps(DType weight) { return is_block_type(weight) ? 16 : 8; }
+int default_warps(DType weight, int columns) {
+  return is_block_type(weight) && columns <= 16 ? 16 : 8;
+}
 
 // Terms of the operand type that x is split into. Exact, except that a normalised row, and f32 of
 // more than eight rows, keep 16 bits (bfloat16 operands) or 22 (half operands).
@@ -97,10 +100,11 @@ StreamConfig stream_config(LinearArgs& args, DType weight, const LinearGpu& gpu,
                            const StreamTuning& tuning) {
   StreamConfig config;
   config.planes = plane_count(args, weight);
-  config.groups = group_count(config.planes * args.m);
-  config.warps = tuning.warps > 0 ? tuning.warps : default_warps(weight);
-  config.stage_units = tuning.stage_units > 0 ? tuning.stage_units
-                                              : default_stage_units(weight, config.planes * args.m);
+  const int columns = config.planes * args.m;
+  config.groups = group_count(columns);
+  config.warps = tuning.warps > 0 ? tuning.warps : default_warps(weight, columns);
+  config.stage_units =
+      tuning.stage_units > 0 ? tuning.stage_units : default_stage_units(weight, columns);
   config.blocks = static_cast<int>(std::clamp<std::int64_t>(args.rows, 1, gpu.multiprocessors));
   args.planes = config.planes;
   args.evict_first = tuning.evict_first;
