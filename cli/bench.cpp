@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "terminal.h"
 #include "tilewright/base/error.h"
 #include "tilewright/base/parallel.h"
 #include "tilewright/harness/limits.h"
@@ -74,6 +75,7 @@ int run_bench(const BenchOptions& options) {
   timing.repeats = options.repeats;
   for (const BenchCase& one : cases) {
     for (const LaunchMode mode : modes) {
+      check_interrupted("measuring");
       timing.mode = mode;
       const BenchRow row = measure(one, stream, limits, timing);
       options.json ? void(std::cout << to_json(row) << std::endl) : print_row(row);

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "terminal.h"
 #include "tilewright/base/error.h"
 #include "tilewright/runtime/library.h"
 
@@ -23,7 +24,9 @@ int run_doctor(const DoctorOptions& options) {
                 finding.state.c_str());
     if (!finding.ok) std::printf("     %-12s -> %s\n", "", finding.remedy.c_str());
   }
-  if (options.json) std::cout << rows.dump(2) << "\n";
+  if (options.json) {
+    std::cout << json_text(nlohmann::json{{"healthy", healthy}, {"findings", rows}}) << "\n";
+  }
   return healthy ? 0 : exit_code(ErrorKind::kLibrary);
 }
 

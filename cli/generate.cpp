@@ -72,9 +72,7 @@ int run_generate(const LanguageOptions& options) {
   const bool stopped = result.reason == FinishReason::kCancelled;
   const double limit = stopped ? 0 : measured_limit(*engine);
   if (options.json) {
-    std::cout << to_json(result, *engine, limit)
-                     .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
-              << std::endl;
+    std::cout << json_text(to_json(result, *engine, limit), -1) << std::endl;
   } else {
     std::fputc('\n', stdout);
     std::fflush(stdout);
@@ -84,12 +82,13 @@ int run_generate(const LanguageOptions& options) {
 }
 
 int run_logits(const LanguageOptions& options) {
-  const nlohmann::json input = nlohmann::json::parse(read_text_file(options.tokens_file, 1 << 24),
-                                                     nullptr, false);
+  const nlohmann::json input =
+      nlohmann::json::parse(read_text_file(options.tokens_file, 1 << 24), nullptr, false);
   TW_CHECK(input.is_array(), Format, options.tokens_file, ": wants a JSON array of token ids");
   std::vector<std::int32_t> tokens;
   for (const auto& id : input) {
-    TW_CHECK(id.is_number_integer(), Format, options.tokens_file, ": a token id is an integer");
+    TW_CHECK(id.is_number_integer() && id >= 0 && id <= INT32_MAX, Format, options.tokens_file,
+             ": got ", json_text(id, -1), "; a token id is an integer from 0 on");
     tokens.push_back(id.get<std::int32_t>());
   }
   const std::unique_ptr<Engine> engine = load_engine(options);

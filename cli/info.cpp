@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "terminal.h"
 #include "tilewright/base/error.h"
 #include "tilewright/base/files.h"
 #include "tilewright/runtime/device.h"
@@ -63,7 +64,7 @@ void print_json() {
   for (const Device device : devices()) all["devices"].push_back(device_json(device));
   for (const LibraryId id : kLibraries)
     all["libraries"].push_back(library_json(library_status(id)));
-  std::cout << all.dump(2) << "\n";
+  std::cout << json_text(all) << "\n";
 }
 
 void print_device(Device device) {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `tw`: parses the command line and hands over to one run_… function.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <new>
 #include <vector>
@@ -17,6 +22,7 @@
 #include "pull.h"
 #include "terminal.h"
 #include "tilewright/base/error.h"
+#include "tilewright/base/log.h"
 
 namespace tilewright::cli {
 namespace {
@@ -26,6 +32,18 @@ struct Command {
   std::function<int()> run;
 };
 
+// CLI11's own Range lets "nan" pass.
+CLI::Validator between(double least, double most) {
+  return {[least, most](std::string& text) -> std::string {
+            char* end = nullptr;
+            const double value = std::strtod(text.c_str(), &end);
+            if (end != text.c_str() && value >= least && value <= most) return {};
+            return str("got ", text, "; takes ", least, " to ", most);
+          },
+          ""};
+}
+const CLI::Validator kThreads = between(0, 1024), kShare = between(0, 1), kCount = between(0, 1e9);
+
 void add_model_options(CLI::App* command, LanguageOptions& options) {
   command
       ->add_option("-m,--model", options.model,
@@ -33,9 +51,12 @@ void add_model_options(CLI::App* command, LanguageOptions& options) {
       ->required();
   command->add_option("--device", options.device, "cpu, cuda:N, or auto (a GPU when there is one)")
       ->capture_default_str();
-  command->add_option("--threads", options.threads, "Threads of the cpu device (0: every core)");
-  command->add_option("--context", options.context,
-                      "Positions of the key/value cache (0: the model's, 4096 at most)");
+  command->add_option("--threads", options.threads, "Threads of the cpu device (0: every core)")
+      ->check(kThreads);
+  command
+      ->add_option("--context", options.context,
+                   "Positions of the key/value cache (0: the model's, 4096 at most)")
+      ->check(kCount);
   command->add_option("--weights", options.weights,
                       "Convert f32, f16 and bf16 weights to this dtype");
   command
@@ -48,15 +69,23 @@ void add_model_options(CLI::App* command, LanguageOptions& options) {
 }
 
 void add_sampling_options(CLI::App* command, LanguageOptions& options) {
-  command->add_option("-n,--max-tokens", options.max_tokens,
-                      "Most tokens to make (-1: until the context is full)");
+  command
+      ->add_option("-n,--max-tokens", options.max_tokens,
+                   "Most tokens to make (-1: until the context is full)")
+      ->check(between(-1, 1e9));
   command->add_option("--system", options.system, "System message (with the chat template)");
-  command->add_option("--temp", options.temperature,
-                      "Temperature; 0 takes the likeliest token (default: generate 0, chat 0.2)");
-  command->add_option("--top-k", options.top_k, "Keep the K likeliest tokens (0: all)");
-  command->add_option("--top-p", options.top_p, "Keep the likeliest tokens that sum to P");
-  command->add_option("--min-p", options.min_p, "Keep tokens with P times the best probability");
-  command->add_option("--seed", options.seed, "Seed of the sampler (-1: a new one each time)");
+  command
+      ->add_option("--temp", options.temperature,
+                   "Temperature; 0 takes the likeliest token (default: generate 0, chat 0.2)")
+      ->check(between(0, 1000));
+  command->add_option("--top-k", options.top_k, "Keep the K likeliest tokens (0: all)")
+      ->check(kCount);
+  command->add_option("--top-p", options.top_p, "Keep the likeliest tokens that sum to P")
+      ->check(kShare);
+  command->add_option("--min-p", options.min_p, "Keep tokens with P times the best probability")
+      ->check(kShare);
+  command->add_option("--seed", options.seed, "Seed of the sampler (-1: a new one each time)")
+      ->check(between(-1, 9.3e18));
   command->add_option("--stop", options.stop, "Text that ends the answer; may be repeated");
 }
 
@@ -127,8 +156,10 @@ Command add_bench_op(CLI::App* bench, const BenchOp& op) {
   command->add_option("--device", options->device, "cpu, cuda:N or auto")->capture_default_str();
   command->add_option("--mode", options->mode, "stream, graph or both")->capture_default_str();
   command->add_option("--repeats", options->repeats, "Samples, whose median counts")
+      ->check(between(1, 1e6))
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads of the cpu device");
+  command->add_option("--threads", options->threads, "Threads of the cpu device (0: every core)")
+      ->check(kThreads);
   command->add_flag("--json", options->json, "One JSON row a line");
   return {command, [options] { return run_bench(*options); }};
 }
@@ -170,10 +201,40 @@ Command add_precompile(CLI::App& app) {
   return {command, [options] { return run_precompile(*options); }};
 }
 
-int report(const char* kind, const char* message, int code) {
+// Names in files from elsewhere end up in messages, and must not steer the terminal.
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const bool control =
+        (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+    result += control ? '?' : c;
+  }
+  return result;
+}
+
+// On a line of its own, past any progress line.
+void print_message(std::string_view kind, std::string_view text) {
   std::fflush(stdout);
-  std::fprintf(stderr, "tw: %s: %s\n", kind, message);
-  return code;
+  std::fprintf(stderr, "%stw: %.*s: %s\n", is_terminal(STDERR_FILENO) ? "\r\033[K" : "",
+               int(kind.size()), kind.data(), printable(text).c_str());
+}
+
+int report(ErrorKind kind, std::string_view message) {
+  print_message(name(kind), message);
+  return exit_code(kind);
+}
+
+void print_warnings() {
+  set_log_callback([](LogLevel level, std::string_view text) {
+    if (level == LogLevel::kWarning) print_message("warning", text);
+  });
+}
+
+// What was printed may have gone nowhere: a full disk shows here at the latest.
+int flushed(int code) {
+  const bool good = std::cout.flush().good() && std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (good || code != 0) return code;
+  return report(ErrorKind::kIo, "cannot write to standard output: disk full, or closed");
 }
 
 int run(int argc, char** argv) {
@@ -200,6 +261,7 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : exit_code(ErrorKind::kInvalidArgument);
   }
   catch_interrupts();
+  print_warnings();
   for (const Command& command : commands) {
     if (command.app->parsed()) return command.run();
   }
@@ -212,13 +274,14 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace tilewright;
   try {
-    return cli::run(argc, argv);
+    return cli::flushed(cli::run(argc, argv));
   } catch (const Error& error) {
-    return cli::report(name(error.kind()), error.what(), exit_code(error.kind()));
+    return cli::report(error.kind(), error.what());
   } catch (const std::bad_alloc&) {
-    return cli::report("out of memory", "the host has no memory left",
-                       exit_code(ErrorKind::kOutOfMemory));
+    return cli::report(ErrorKind::kOutOfMemory, "the host has no memory left");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return cli::report(ErrorKind::kIo, error.what());
   } catch (const std::exception& error) {
-    return cli::report("internal error", error.what(), exit_code(ErrorKind::kInternal));
+    return cli::report(ErrorKind::kInternal, error.what());
   }
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "terminal.h"
 #include "tilewright/base/error.h"
 #include "tilewright/runtime/jit/compile_all.h"
 #include "tilewright/runtime/jit/manifest.h"
@@ -36,12 +37,13 @@ int list_kernels(bool json) {
       if (!json) std::printf("%-14s %s\n", entry.op.c_str(), spec.expression.c_str());
     }
   }
-  if (json) std::cout << rows.dump(2) << "\n";
+  if (json) std::cout << json_text(nlohmann::json{{"kernels", rows}}) << "\n";
   return 0;
 }
 
 void show_progress(int done, int total, const KernelSpec& current) {
-  if (isatty(STDERR_FILENO) == 0) return;
+  check_interrupted("compiling");
+  if (!is_terminal(STDERR_FILENO)) return;
   std::fprintf(stderr, "\r\033[K%d/%d %.100s", done, total, current.expression.c_str());
   if (done == total) std::fprintf(stderr, "\r\033[K");
 }
@@ -69,6 +71,9 @@ void print_row(const jit::PackEntry& entry) {
 int run_precompile(const PrecompileOptions& options) {
   if (options.list) return list_kernels(options.json);
   TW_CHECK(!options.out.empty(), InvalidArgument, "precompile: --out FILE is missing");
+  const auto folder = std::filesystem::absolute(options.out).parent_path();
+  TW_CHECK(std::filesystem::is_directory(folder), NotFound,
+           "precompile: --out: there is no folder ", folder.string());
   std::vector<jit::PackEntry> entries;
   for (const Arch arch : parse_archs(options.archs)) {
     for (jit::BatchResult& result :
@@ -84,11 +89,14 @@ int run_precompile(const PrecompileOptions& options) {
     else
       print_row(entry);
   }
-  if (options.json)
-    std::cout << rows.dump(2) << "\n";
-  else
-    std::printf("%zu kernels, %.1f MB in %s\n", entries.size(),
-                double(std::filesystem::file_size(options.out)) / 1e6, options.out.c_str());
+  const auto bytes = std::filesystem::file_size(options.out);
+  if (options.json) {
+    const nlohmann::json all{{"file", options.out}, {"bytes", bytes}, {"kernels", rows}};
+    std::cout << json_text(all) << "\n";
+  } else {
+    std::printf("%zu kernels, %.1f MB in %s\n", entries.size(), double(bytes) / 1e6,
+                options.out.c_str());
+  }
   return 0;
 }
 

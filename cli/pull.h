@@ -35,9 +35,6 @@ struct PullOptions {
 
 // cache/models/NAME/FILE, whether or not it is there.
 std::filesystem::path model_path(const ModelEntry& entry, const std::filesystem::path& cache = {});
-// The file of a model that has been pulled; nothing for other names.
-std::optional<std::filesystem::path> pulled_model(std::string_view name,
-                                                  const std::filesystem::path& cache = {});
 
 // Returns the exit code 0, or throws: NotFound (no such model, not on the index), LibraryError (no
 // libcurl), IoError (network, disk), FormatError (a hash that does not match), Cancelled (SIGINT,

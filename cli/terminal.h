@@ -32,4 +32,11 @@ class ProgressLine {
 
 bool is_terminal(int file);
 
+// A JSON value as text, a template so that no header names the library. A path or a model's text
+// may hold bytes that are no UTF-8: they are replaced.
+template <class Json>
+std::string json_text(const Json& json, int indent = 2) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace tilewright::cli

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a user sees when something is wrong: `tw` on bad input, message and exit code of each.
 
-Usage: cli_test.py PATH_OF_TW
+Usage: cli_test.py PATH_OF_TW FOLDER_OF_FAKE_LIBRARIES
 """
 import json
 import os
@@ -17,7 +17,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tiny_gguf  # noqa: E402
 
-TW = ""
+TW = FAKES = ""
 USAGE, FORMAT, IO, NOT_FOUND, UNSUPPORTED, LIBRARY = 2, 3, 4, 5, 6, 7
 OUT_OF_MEMORY, CANCELLED = 10, 130
 
@@ -92,6 +92,29 @@ class GoodInput(Cli):
         done = self.tw("chat", "-m", self.model, "--device", "cpu", "-n", "4",
                        input=b"hello\n/clear\nagain\n/exit\n")
         self.assertEqual(done.returncode, 0, done.stderr)
+
+
+    def test_info_doctor_and_list_give_one_json_object(self):
+        for arguments, key in ((["info"], "devices"), (["doctor"], "findings"),
+                               (["precompile", "--list"], "kernels")):
+            done = self.tw(*arguments, "--json", env={"TW_CUDA": "", "TW_NVRTC": ""})
+            self.assertGreater(len(json.loads(done.stdout)[key]), 0, arguments)
+
+    def test_prompt_from_a_pipe(self):
+        read, write = os.pipe()
+        os.write(write, b"abc")
+        os.close(write)
+        done = subprocess.run([TW, "generate", "-m", self.model, "-f", f"/dev/fd/{read}", "-n", "1",
+                               "--device", "cpu", "--json"], pass_fds=(read,), capture_output=True,
+                              timeout=60)
+        os.close(read)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["prompt_tokens"], 3)
+
+    def test_a_path_that_is_no_text_is_still_printed(self):
+        done = self.tw("info", "--json", env={"TILEWRIGHT_CACHE": b"/tmp/\xff"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        json.loads(done.stdout)
 
 
 class BadModel(Cli):
@@ -209,6 +232,72 @@ class BadUse(Cli):
         self.assertIn(done.returncode, (NOT_FOUND, LIBRARY), done.stderr)
         self.assertIn(b"libcuda", done.stderr)
 
+    def test_no_nvrtc(self):
+        arguments = ["precompile", "--arch", "sm_80", "--out", self.path("x.pack")]
+        self.expect(LIBRARY, "NVRTC is not there", "TW_NVRTC", arguments=arguments,
+                    env={"TW_NVRTC": self.path("no-nvrtc.so")})
+        self.expect(LIBRARY, "lacks", "pip install", arguments=arguments,
+                    env={"TW_NVRTC": FAKES + "/fake_nvrtc11.so"})
+
+    def doctor(self, **fakes):
+        done = self.tw("doctor", "--json", env={f"TW_{name.upper()}": f"{FAKES}/{fake}.so"
+                                                for name, fake in fakes.items()})
+        found = json.loads(done.stdout)
+        self.assertEqual((done.returncode, found["healthy"]), (LIBRARY, False))
+        return {f["subject"]: f["state"] + "; " + f["remedy"]
+                for f in found["findings"] if not f["ok"]}
+
+    def test_driver_older_than_nvrtc(self):
+        bad = self.doctor(cuda="fake_cuda12", nvrtc="fake_nvrtc13")
+        self.assertIn("driver is for CUDA 12.4, older than NVRTC 13.0", bad["fit"])
+        self.assertIn("nvidia-cuda-nvrtc-cu12", bad["fit"])
+
+    def test_driver_that_is_too_old(self):
+        bad = self.doctor(cuda="fake_cuda11", nvrtc="fake_nvrtc13")
+        self.assertEqual(list(bad), ["driver"])  # no advice to take an NVRTC that is too old
+        self.assertIn("update the NVIDIA driver", bad["driver"])
+        arguments = ["generate", "-m", self.model, "-p", "a", "--device", "cuda:0"]
+        self.expect(NOT_FOUND, "wants 12.0 or later", arguments=arguments,
+                    env={"TW_CUDA": FAKES + "/fake_cuda11.so"})
+
+    def test_numbers_out_of_range(self):
+        for option, value in (("--temp", "nan"), ("--temp", "-1"), ("--top-p", "1.5"),
+                              ("--min-p", "-0.1"), ("--top-k", "-1"), ("-n", "-2"),
+                              ("--threads", "-1"), ("--context", "x"), ("--seed", "-2")):
+            with self.subTest(option=option, value=value):
+                self.expect(USAGE, value, "takes",
+                            arguments=["generate", "-m", self.model, "-p", "a", option, value])
+
+    def test_settings_that_are_no_numbers(self):
+        self.expect(USAGE, "TW_THREADS", "two", arguments=["info"], env={"TW_THREADS": "two"})
+        self.expect(USAGE, "TW_ISA", "sse", arguments=self.generate(self.model),
+                    env={"TW_ISA": "sse"})
+
+    def test_token_ids_that_are_none(self):
+        path = self.path("ids.json")
+        for text in ("[1, 4294967297]", "[-1]", "[1.5]", "{}", "[1"):
+            with open(path, "w") as file:
+                file.write(text)
+            self.expect(FORMAT, "ids.json",
+                        arguments=["logits", "-m", self.model, "--tokens", path, "--device", "cpu"])
+
+    def test_output_to_a_full_disk(self):
+        for arguments in (["info"], ["info", "--json"], self.generate(self.model),
+                          self.generate(self.model, "--json")):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([TW, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                      timeout=60)
+            self.assertEqual(done.returncode, IO, arguments)
+            self.assertIn(b"standard output", done.stderr)
+
+    def test_pack_in_a_folder_that_is_not_there(self):
+        self.expect(NOT_FOUND, "no folder",
+                    arguments=["precompile", "--arch", "sm_80", "--out", self.path("none/x.pack")])
+
+    def test_names_cannot_steer_the_terminal(self):
+        text = self.expect(NOT_FOUND, "no-such", arguments=self.generate("\x1b[2Jno-such"))
+        self.assertNotIn("\x1b", text)
+
     def test_unknown_command_and_option(self):
         self.expect(USAGE, arguments=["frobnicate"])
         self.expect(USAGE, arguments=["generate", "--no-such-option"])
@@ -241,6 +330,42 @@ class Interrupts(Cli):
         _, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, CANCELLED, error)
         self.assertIn(b"tokens/s", error)
+
+    def interrupt(self, *arguments, ready, cache="cold"):
+        process = subprocess.Popen([TW, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=dict(os.environ, TILEWRIGHT_CACHE=self.path(cache)))
+        ready(process)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, CANCELLED, error)
+        self.assertIn(b"stopped while", error)
+
+    def test_interrupt_stops_a_measurement(self):
+        self.interrupt("bench", "add", "--device", "cpu", "--size", ",".join(["64x64"] * 10000),
+                       ready=lambda process: process.stdout.readline())
+
+    def need_nvrtc(self):
+        libraries = json.loads(self.tw("info", "--json").stdout)["libraries"]
+        if not any(each["loaded"] for each in libraries if each["name"] == "NVRTC"):
+            self.skipTest("NVRTC is not installed")
+
+    def test_a_cache_that_cannot_be_written_is_a_warning(self):
+        self.need_nvrtc()
+        open(self.path("blocked"), "w").close()
+        self.interrupt("precompile", "--arch", "sm_80", "--out", self.path("x.pack"),
+                       cache="blocked", ready=lambda process: self.assertIn(
+                           b"tw: warning: kernel cache: ", process.stderr.readline()))
+
+    def test_interrupt_stops_compiling(self):
+        def cold_has_entries(process):
+            until = time.time() + 60
+            while not os.path.isdir(self.path("cold/kernels")) and time.time() < until:
+                time.sleep(0.05)
+
+        self.need_nvrtc()
+        self.interrupt("precompile", "--arch", "sm_80", "--out", self.path("x.pack"),
+                       ready=cold_has_entries)
+        self.assertFalse(os.path.exists(self.path("x.pack")))
 
     def test_interrupt_at_the_prompt_of_chat_does_not_end_it(self):
         pid, terminal = pty.fork()
@@ -276,5 +401,5 @@ class Interrupts(Cli):
 
 
 if __name__ == "__main__":
-    TW = os.path.abspath(sys.argv.pop(1))
+    TW, FAKES = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
     unittest.main()

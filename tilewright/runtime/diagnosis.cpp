@@ -77,7 +77,7 @@ void examine_fit(const MachineFacts& facts, std::vector<Finding>& findings) {
   if (!facts.nvrtc.loaded || facts.nvrtc_version == 0) return;
   const int driver_major = facts.driver_version / 1000;
   const int nvrtc_major = facts.nvrtc_version / 1000;
-  if (facts.driver.loaded && driver_major > 0 && driver_major < nvrtc_major) {
+  if (facts.driver.loaded && driver_major >= 12 && driver_major < nvrtc_major) {
     findings.push_back(
         bad("fit",
             str("the driver is for CUDA ", version_text(facts.driver_version),

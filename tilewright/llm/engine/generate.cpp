@@ -161,12 +161,12 @@ void Conversation::clear() {
 GenerateResult Conversation::ask(const std::string& message, const GenerateOptions& options,
                                  const TextSink& sink, const std::atomic<bool>* cancel) {
   const Tokenizer& tokenizer = *generator_.tokenizer();
-  messages_.push_back({"user", message});
   RenderOptions render;
   render.bos_token = tokenizer.bos_text();
   render.eos_token = tokenizer.eos_text();
-  const std::string text = template_.render(messages_, render);
+  messages_.push_back({"user", message});
   try {
+    const std::string text = template_.render(messages_, render);
     // The template writes the special tokens, the beginning of text among them.
     const std::vector<std::int32_t> prompt = tokenizer.encode(
         text, {.add_special = false, .parse_special = true, .reject_invalid_utf8 = true});

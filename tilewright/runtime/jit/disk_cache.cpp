@@ -7,6 +7,8 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <vector>
 
 #include "tilewright/base/error.h"
@@ -38,6 +40,19 @@ std::vector<Entry> list(const fs::path& folder) {
     if (!gone) entries.push_back({it->path(), used, size});
   }
   return entries;
+}
+
+// Hundreds of kernels fail alike where one does.
+void warn_once(const fs::path& folder, const char* problem) {
+  static std::mutex mutex;
+  static auto* warned = new std::set<fs::path>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!warned->insert(folder).second) return;
+  }
+  log_message(LogLevel::kWarning, str("kernel cache: ", problem,
+                                      "; going on without the cache (TILEWRIGHT_CACHE names "
+                                      "another folder)"));
 }
 
 }  // namespace
@@ -83,9 +98,7 @@ void DiskCache::store(const std::string& key, const Compiled& compiled) const {
     write_file_atomic(file_of(key), serialized(compiled));
     if (stores.fetch_add(1) % 64 == 0) trim();
   } catch (const Error& failure) {
-    log_message(LogLevel::kWarning, str("kernel cache: ", failure.what(),
-                                        "; going on without the cache (TILEWRIGHT_CACHE names "
-                                        "another folder)"));
+    warn_once(folder_, failure.what());
   }
 }
 
