@@ -35,7 +35,7 @@ Value to_json_text(V value, A arguments, B budget) {
   style.ascii_only = flag(0, "ensure_ascii");
   if (const Value* indent = arguments.find(1, "indent"); indent != nullptr && !indent->is_none()) {
     style.indent = int(std::clamp<std::int64_t>(indent->to_integer("indent"), 0, 1000));
-    style.item_separator = ",";
+    style.item_separator.assign(1, ',');
   }
   const Value* separators = arguments.find(2, "separators");
   if (separators != nullptr && !separators->is_none()) {
