@@ -23,6 +23,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::int64_t kEagerSteps = 500;  // beside a graph's run: enough for a median
+
 double microseconds(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double, std::micro>(to - from).count();
 }
@@ -170,6 +172,13 @@ int run_bench_llm(const BenchLlmOptions& options) {
   } else {
     const StepTimes times = time_decode(*engine, options);
     print_decode(base_row(*engine, options), times, options);
+    if (options.both && !options.no_graph) {
+      BenchLlmOptions eager = options;
+      eager.no_graph = true;
+      eager.steps = std::min(options.steps, kEagerSteps);
+      engine->replay_steps(false);
+      print_decode(base_row(*engine, eager), time_decode(*engine, eager), eager);
+    }
   }
   return 0;
 }

@@ -16,7 +16,7 @@ struct BenchLlmOptions {
   std::int64_t batch = 1, prompt = 128, steps = 256, context = 0;
   int threads = 0, repeats = 3;
   int activations = 16;          // bits
-  bool no_graph = false, json = false;
+  bool no_graph = false, both = false, json = false;
 };
 
 int run_bench_llm(const BenchLlmOptions& options);

@@ -142,6 +142,7 @@ Command add_bench_llm(CLI::App* bench, const char* op, const char* text) {
                    "Bits of activations that meet quantised weights on cpu: 16 or 8")
       ->capture_default_str();
   command->add_flag("--no-graph", options->no_graph, "Decode without a captured graph");
+  command->add_flag("--both", options->both, "After the graph, measure eager steps too");
   command->add_flag("--json", options->json, "One JSON row");
   return {command, [options] { return run_bench_llm(*options); }};
 }
@@ -196,6 +197,10 @@ Command add_precompile(CLI::App& app) {
       app.add_subcommand("precompile", "Compile every kernel into a file; needs no GPU");
   command->add_option("--arch", options->archs, "sm_90a, sm_80, …; commas separate several");
   command->add_option("--out", options->out, "The file; named tw.pack beside tw it is found");
+  command
+      ->add_option("--only", options->only,
+                   "A regular expression: kernels that match it; may be repeated")
+      ->allow_extra_args(false);
   command->add_flag("--list", options->list, "Name the kernels, compile nothing");
   command->add_flag("--json", options->json, "One JSON object");
   return {command, [options] { return run_precompile(*options); }};

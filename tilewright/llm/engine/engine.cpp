@@ -89,7 +89,7 @@ void Engine::step() {
     TW_CHECK(length < state.capacity, InvalidArgument, "the context of ", state.capacity,
              " positions is full");
   }
-  if (state.graph) {
+  if (state.graph && state.replaying) {
     state.graph.replay(state.stream);
   } else {
     state.step_eagerly();
@@ -99,6 +99,7 @@ void Engine::step() {
 }
 
 std::vector<std::int32_t> Engine::fetch() { return state_->outbox->pop(); }
+void Engine::replay_steps(bool replay) { state_->replaying = replay; }
 int Engine::unfetched() const { return state_->outbox->size(); }
 void Engine::synchronize() const { state_->stream.synchronize(); }
 std::vector<float> Engine::logits() const { return state_->read_logits(); }

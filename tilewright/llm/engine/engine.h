@@ -77,6 +77,9 @@ class Engine {
   // The tokens sampled by the oldest prefill or step not fetched yet, one a sequence (after a
   // prefill only that sequence's is new). Waits for it.
   std::vector<std::int32_t> fetch();
+  // Steps replay the captured graph, or launch each kernel: for measuring one against the other.
+  // No effect on an engine made without a graph.
+  void replay_steps(bool replay);
   int unfetched() const;
   void synchronize() const;
 

@@ -64,6 +64,7 @@ struct Engine::State {
   Tensor logits;                                          // [sequences, vocab] f32
   std::unique_ptr<TokenOutbox> outbox;
   Graph graph;
+  bool replaying = true;
 };
 
 }  // namespace tilewright

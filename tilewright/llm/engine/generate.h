@@ -12,9 +12,9 @@
 namespace tilewright {
 
 struct GenerateOptions {
-  std::int64_t max_tokens = -1;        // -1: until the context is full
-  std::vector<std::string> stop;       // texts that end the answer; not part of it
-  bool ignore_stop_tokens = false;     // for measuring
+  std::int64_t max_tokens = -1;     // -1: until the context is full
+  std::vector<std::string> stop;    // texts that end the answer; not part of it
+  bool ignore_stop_tokens = false;  // for measuring
   SamplingParams sampling;
 };
 
@@ -25,12 +25,12 @@ struct GenerateResult {
   std::string text;
   std::vector<std::int32_t> tokens;  // sampled, the stop token included
   FinishReason reason = FinishReason::kLength;
-  std::int64_t prompt_tokens = 0;    // put through the model in this call
-  std::int64_t reused_tokens = 0;    // found in the cache
-  double prompt_seconds = 0;         // to the first token
-  std::int64_t decode_steps = 0;     // tokens after the first
+  std::int64_t prompt_tokens = 0;  // put through the model in this call
+  std::int64_t reused_tokens = 0;  // found in the cache
+  double prompt_seconds = 0;       // to the first token
+  std::int64_t decode_steps = 0;   // tokens after the first
   double decode_seconds = 0;
-  double decode_bytes = 0;           // read by those steps: weights, keys and values
+  double decode_bytes = 0;  // read by those steps: weights, keys and values
 };
 
 // Whole UTF-8 characters as they become known; never text that a stop text takes back.
@@ -69,8 +69,8 @@ class Generator {
 
  private:
   std::size_t reuse(const std::vector<std::int32_t>& prompt);
-  void decode(const GenerateOptions& options, const TextSink& sink,
-              const std::atomic<bool>* cancel, GenerateResult& result);
+  void decode(const GenerateOptions& options, const TextSink& sink, const std::atomic<bool>* cancel,
+              GenerateResult& result);
   bool is_stop(std::int32_t token) const;
 
   Engine& engine_;
