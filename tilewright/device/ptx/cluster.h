@@ -29,6 +29,21 @@ TW_DEVICE void barrier_cluster() {
 #endif
 }
 
+// barrier_cluster in two halves: what a thread did before the first, reads included, comes before
+// what follows the second anywhere in the cluster. Between them is room for work of its own.
+TW_DEVICE void barrier_cluster_arrive() {
+#if TW_DEVICE_PASS && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+TW_DEVICE void barrier_cluster_wait() {
+#if TW_DEVICE_PASS && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#else
+  __syncthreads();
+#endif
+}
+
 // The address, in block `rank`, of what this block has at `shared`. That block must not have ended.
 template <class T>
 TW_DEVICE T* mapa(T* shared, uint32_t rank) {

@@ -5,6 +5,8 @@
 
 namespace tilewright {
 
+inline constexpr int kAttentionMostRanks = 8;  // blocks of a cluster of attention_decode
+
 struct AttentionArgs {
   const void* q;             // [tokens, heads, head_dim]
   const void* keys;          // [sequences, kv_heads, capacity, head_dim]

@@ -34,7 +34,7 @@ inline int attention_team(std::int64_t head_dim) {
 // Parts of the entries: enough blocks for two a multiprocessor, none with too little to do. The
 // cluster merges in well under a microsecond; the second kernel costs about two.
 inline int attention_splits(std::int64_t blocks, std::int64_t capacity, bool clusters) {
-  const int most = clusters ? 8 : 16;
+  const int most = clusters ? kAttentionMostRanks : 16;
   const int entries = clusters ? 16 : 128;
   int splits = 1;
   while (splits < most && blocks * splits * 2 <= 264 && capacity >= entries * splits * 2) {

@@ -148,58 +148,106 @@ TW_DEVICE DecodeWork decode_work(const AttentionArgs& args) {
   return work;
 }
 
+// What the number of entries depends on; asked for early, since everything waits for it.
+struct DecodePlace {
+  int32_t position, sequence;
+};
+TW_DEVICE DecodePlace read_place(const AttentionArgs& args, const DecodeWork& work) {
+  // Volatile, so that the compiler does not move the reads down to their first use.
+  return {static_cast<const volatile int32_t*>(args.positions)[work.token],
+          static_cast<const volatile int32_t*>(args.sequences)[work.token]};
+}
+
 // The entries of this block's part: the token's, cut into as many parts as the grid is wide.
-TW_DEVICE void choose_entries(const AttentionArgs& args, DecodeWork& work) {
-  const int seen = int(visible_entries(args, work.token));
+TW_DEVICE void choose_entries(const AttentionArgs& args, const DecodePlace& place,
+                              DecodeWork& work) {
+  const int seen = int(visible_entries(args, place.position, place.sequence));
   const int share = (seen + int(gridDim.x) - 1) / int(gridDim.x);
   work.begin = int64_t(share) * blockIdx.x;
   work.end = work.begin + share < seen ? work.begin + share : seen;
 }
 
-// This lane's eight elements of each query head, scaled so that scores are in units of log 2.
-template <int kTeam, int kGroup>
-TW_DEVICE void read_queries(const AttentionArgs& args, const DecodeWork& work,
-                            float (&q)[kGroup][kVec8]) {
+// This lane's eight elements of each query head. All are asked for before the first is used.
+template <class T, int kTeam, int kGroup>
+TW_DEVICE void read_queries_as(const AttentionArgs& args, const DecodeWork& work,
+                               Vec8<float> (&values)[kGroup]) {
   const int64_t at = int(threadIdx.x) % kTeam * kVec8;
-  TW_UNROLL
-  for (int g = 0; g < kGroup; ++g) {
-    Vec8<float> values = {};
-    if (at < args.head_dim && g < work.heads) {
-      values = load8_any(
-          args.q,
-          work.token * args.q_token_stride + (work.first_head + g) * args.q_head_stride + at,
-          args.q_type);
+  const bool inside = at < args.head_dim;
+  const T* q = static_cast<const T*>(args.q) + work.token * args.q_token_stride +
+               work.first_head * args.q_head_stride + (inside ? at : 0);
+  if (aligned16(q) && args.q_head_stride * int64_t(sizeof(T)) % 16 == 0) {
+    Stored8<T> stored[kGroup];
+    TW_UNROLL
+    for (int g = 0; g < kGroup; ++g) {
+      stored[g] = read8(q + (g < work.heads ? g : 0) * args.q_head_stride);
     }
     TW_UNROLL
-    for (int i = 0; i < kVec8; ++i) q[g][i] = values.value[i] * (args.scale * kLog2E);
+    for (int g = 0; g < kGroup; ++g) values[g] = widen8(stored[g], inside && g < work.heads);
+  } else {
+    TW_UNROLL
+    for (int g = 0; g < kGroup; ++g) {
+      const int64_t count = inside && g < work.heads ? kVec8 : 0;
+      values[g] = load8(q + g * args.q_head_stride, count, false);
+    }
   }
 }
 
+// Scaled so that scores are in units of log 2.
+template <int kTeam, int kGroup>
+TW_DEVICE void read_queries(const AttentionArgs& args, const DecodeWork& work,
+                            float (&q)[kGroup][kVec8]) {
+  Vec8<float> values[kGroup];
+  if (args.q_type == kStorageBf16) {
+    read_queries_as<bf16, kTeam>(args, work, values);
+  } else if (args.q_type == kStorageF16) {
+    read_queries_as<half, kTeam>(args, work, values);
+  } else {
+    read_queries_as<float, kTeam>(args, work, values);
+  }
+  TW_UNROLL
+  for (int g = 0; g < kGroup; ++g) {
+    TW_UNROLL
+    for (int i = 0; i < kVec8; ++i) q[g][i] = values[g].value[i] * (args.scale * kLog2E);
+  }
+}
+
+// There is at least one entry. Past the end, and in lanes past head_dim, an entry or element that
+// is there is read and taken as 0: no branch keeps the reads from being in flight together.
 template <class C, int kTeam, int kGroup>
-TW_DEVICE void read_entries(const AttentionArgs& args, const DecodeWork& work,
+TW_DEVICE void read_entries(const AttentionArgs& args, const DecodeWork& work, int64_t sequence,
                             const float (&q)[kGroup][kVec8], DecodeState<kGroup>& state) {
   constexpr int kTeams = kDecodeThreads / kTeam;
   constexpr int kEntries = kGroup > 2 ? 4 : 8;  // in flight for each team
   const int team = int(threadIdx.x) / kTeam;
   const int64_t at = int(threadIdx.x) % kTeam * kVec8;
   const bool inside = at < args.head_dim;
-  const int64_t sequence = args.sequences[work.token];
+  const int64_t offset = inside ? at : 0;
+  constexpr int64_t kNever = int64_t(1) << 62;  // no entry
   const C* keys = static_cast<const C*>(args.keys) + sequence * args.key_sequence_stride +
-                  work.kv_head * args.key_head_stride + at;
+                  work.kv_head * args.key_head_stride + offset;
   const C* values = static_cast<const C*>(args.values) + sequence * args.value_sequence_stride +
-                    work.kv_head * args.value_head_stride + at;
+                    work.kv_head * args.value_head_stride + offset;
   for (int64_t entry = work.begin; entry < work.end; entry += kTeams * kEntries) {
     const int64_t first = entry + team, real = work.end - first;
+    Stored8<C> k_stored[kEntries], v_stored[kEntries];
+    TW_UNROLL
+    for (int e = 0; e < kEntries; ++e) {
+      const int64_t from = e * kTeams < real ? first + e * kTeams : work.end - 1;
+      k_stored[e] = read8(keys + from * args.key_stride);
+      v_stored[e] = read8(values + from * args.value_stride);
+    }
+    if (entry == kNever) {  // a use of the values: else their reads sink below the scores
+      TW_UNROLL
+      for (int e = 0; e < kEntries; ++e) {
+        state.sum[0] += detail::bits_float(v_stored[e].part[0].word[0]);
+      }
+      return;
+    }
     Vec8<float> k[kEntries], v[kEntries];
     TW_UNROLL
     for (int e = 0; e < kEntries; ++e) {
-      const bool valid = inside && e * kTeams < real;
-      k[e] = valid ? load8(keys + (first + e * kTeams) * args.key_stride) : Vec8<float>{};
-    }
-    TW_UNROLL
-    for (int e = 0; e < kEntries; ++e) {
-      const bool valid = inside && e * kTeams < real;
-      v[e] = valid ? load8(values + (first + e * kTeams) * args.value_stride) : Vec8<float>{};
+      k[e] = widen8(k_stored[e], inside && e * kTeams < real);
+      v[e] = widen8(v_stored[e], inside && e * kTeams < real);
     }
     absorb<kTeam>(state, q, k, v, real, kTeams);
   }
@@ -215,16 +263,61 @@ TW_DEVICE void merge_parts(const AttentionArgs& args, const DecodeWork& work, in
   }
 }
 
-TW_DEVICE void write_output(const AttentionArgs& args, int64_t token, int64_t head, int64_t at,
-                            float output, float sum) {
-  store_any(args.out, token * args.out_token_stride + head * args.out_head_stride + at,
-            args.out_type, output * softmax_inverse(sum));
+// As merge_element over the blocks of the cluster, but all parts are asked for at once: one trip.
+template <int kGroup, int kDim>
+TW_DEVICE MergedElement merge_ranks(DecodePart<kGroup, kDim>& mine, int ranks, int g, int at) {
+  float maximum[kAttentionMostRanks], sum[kAttentionMostRanks], output[kAttentionMostRanks];
+  TW_UNROLL
+  for (int i = 0; i < kAttentionMostRanks; ++i) {
+    const auto* part = ptx::mapa(&mine, i < ranks ? i : 0);
+    maximum[i] = part->maximum[g];
+    sum[i] = part->sum[g];
+    output[i] = part->output[g][at];
+  }
+  float largest = minus_infinity();
+  TW_UNROLL
+  for (int i = 0; i < kAttentionMostRanks; ++i) {
+    if (i < ranks) largest = fmaxf(largest, maximum[i]);
+  }
+  MergedElement merged = {largest, 0, 0};
+  TW_UNROLL
+  for (int i = 0; i < kAttentionMostRanks; ++i) {
+    const float factor = rescale(maximum[i], largest);
+    if (i < ranks) merged.sum += sum[i] * factor;
+    if (i < ranks) merged.output += output[i] * factor;
+  }
+  return merged;
 }
 
-// Where a part of a head's result lies in the workspace: maximum, sum, output[head_dim].
-TW_DEVICE float* workspace_part(const AttentionArgs& args, int64_t token, int64_t head, int parts,
-                                int part) {
-  return args.workspace + ((token * args.heads + head) * parts + part) * (args.head_dim + 2);
+// The ranks share the elements, a warp's worth at a time. A block leaves when all have read its
+// part; nobody waits for the writes of the output.
+template <int kGroup, int kDim>
+TW_DEVICE void write_merged(const AttentionArgs& args, const DecodeWork& work,
+                            DecodePart<kGroup, kDim>& mine, int ranks, int rank) {
+  constexpr int kLeast = 2 * kDecodeThreads;  // threads of the smallest cluster
+  constexpr int kElements = (kGroup * kDim + kLeast - 1) / kLeast;
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  MergedElement elements[kElements] = {};
+  const auto index_of = [&](int i) {
+    return ((i * kDecodeWarps + warp) * ranks + rank) * 32 + lane;
+  };
+  const auto is_real = [&](int index) {
+    return index < kGroup * kDim && index / kDim < work.heads && index % kDim < args.head_dim;
+  };
+  TW_UNROLL
+  for (int i = 0; i < kElements; ++i) {
+    const int index = index_of(i);
+    if (is_real(index)) elements[i] = merge_ranks(mine, ranks, index / kDim, index % kDim);
+  }
+  ptx::barrier_cluster_arrive();
+  TW_UNROLL
+  for (int i = 0; i < kElements; ++i) {
+    const int index = index_of(i);
+    if (!is_real(index)) continue;
+    write_output(args, work.token, work.first_head + index / kDim, index % kDim, elements[i].output,
+                 elements[i].sum);
+  }
+  ptx::barrier_cluster_wait();
 }
 
 template <class C, int kTeam, int kGroup, bool kClustered>
@@ -234,14 +327,15 @@ attention_decode(const TW_GRID_CONSTANT AttentionArgs args) {
   using Part = DecodePart<kGroup, kDim>;
   __shared__ Part parts[kDecodeWarps];
   ptx::griddepcontrol_launch_dependents();
-  ptx::griddepcontrol_wait();
   DecodeWork work = decode_work<kGroup>(args);
-  float q[kGroup][kVec8];
-  read_queries<kTeam>(args, work, q);  // in flight together with the position
-  choose_entries(args, work);
   DecodeState<kGroup> state;
   clear(state);
-  if (work.begin < work.end) read_entries<C, kTeam>(args, work, q, state);
+  ptx::griddepcontrol_wait();
+  const DecodePlace place = read_place(args, work);
+  float q[kGroup][kVec8];
+  read_queries<kTeam>(args, work, q);  // in flight together with the place
+  choose_entries(args, place, work);
+  if (work.begin < work.end) read_entries<C, kTeam>(args, work, place.sequence, q, state);
   merge_teams<kTeam>(state);
   keep_state<kTeam>(parts[threadIdx.x / 32], state);
   __syncthreads();
@@ -260,10 +354,7 @@ attention_decode(const TW_GRID_CONSTANT AttentionArgs args) {
     };
     merge_parts<kGroup, kDim>(args, work, kDecodeWarps, thread, kDecodeThreads, warp_part, keep);
     ptx::barrier_cluster();
-    merge_parts<kGroup, kDim>(
-        args, work, ranks, rank * kDecodeThreads + thread, ranks * kDecodeThreads,
-        [&](int i) { return ptx::mapa(&merged, i); }, write);
-    ptx::barrier_cluster();  // nobody leaves while its part is read
+    write_merged<kGroup, kDim>(args, work, merged, ranks, rank);
   } else if (ranks == 1) {
     merge_parts<kGroup, kDim>(args, work, kDecodeWarps, thread, kDecodeThreads, warp_part, write);
   } else {
