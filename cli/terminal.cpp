@@ -35,7 +35,7 @@ std::atomic<bool>& interrupted() {
 
 void catch_interrupts() {
   interrupted();
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, nullptr);  // without SA_RESTART: a blocked read returns
 }

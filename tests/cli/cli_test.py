@@ -94,6 +94,18 @@ class GoodInput(Cli):
         self.assertEqual(done.returncode, 0, done.stderr)
 
 
+    def test_chat_forgets_a_message_that_the_template_refuses(self):
+        meta = tiny_gguf.metadata()
+        meta["tokenizer.chat_template"] = (
+            tiny_gguf.STRING, "{% for m in messages %}{% if m.content == 'bad' %}"
+            "{{ raise_exception('no bad words') }}{% endif %}{{ m.content }}{% endfor %}")
+        tiny_gguf.write(self.path("strict.gguf"), meta=meta)
+        done = self.tw("chat", "-m", self.path("strict.gguf"), "--device", "cpu", "-n", "2",
+                       input=b"bad\ngood\n/exit\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count(b"no bad words"), 1, done.stderr)
+        self.assertIn(b"tokens/s", done.stderr)
+
     def test_info_doctor_and_list_give_one_json_object(self):
         for arguments, key in ((["info"], "devices"), (["doctor"], "findings"),
                                (["precompile", "--list"], "kernels")):

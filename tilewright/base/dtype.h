@@ -10,8 +10,26 @@
 namespace tilewright {
 
 enum class DType : std::uint8_t {
-  f32, f16, bf16, f8e4m3, f8e5m2, i8, u8, i32, i64, bool8,
-  q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k,
+  f32,
+  f16,
+  bf16,
+  f8e4m3,
+  f8e5m2,
+  i8,
+  u8,
+  i32,
+  i64,
+  bool8,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
 };
 inline constexpr int kDTypeCount = 20;
 

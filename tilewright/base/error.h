@@ -70,11 +70,11 @@ using InternalError = ErrorOf<ErrorKind::kInternal>;
 }  // namespace tilewright
 
 // TW_CHECK(rows > 0, InvalidArgument, "rms_norm: rows is ", rows, ", wants at least 1");
-#define TW_CHECK(condition, kind, ...)                                                     \
-  do {                                                                                     \
-    if (!(condition)) [[unlikely]]                                                         \
-      ::tilewright::throw_error(::tilewright::ErrorKind::k##kind,                          \
-                                ::tilewright::str(__VA_ARGS__), #condition);               \
+#define TW_CHECK(condition, kind, ...)                                                            \
+  do {                                                                                            \
+    if (!(condition)) [[unlikely]]                                                                \
+      ::tilewright::throw_error(::tilewright::ErrorKind::k##kind, ::tilewright::str(__VA_ARGS__), \
+                                #condition);                                                      \
   } while (0)
 
 // TW_FAIL(Format, path, ": bad magic");

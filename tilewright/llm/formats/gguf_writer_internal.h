@@ -44,9 +44,7 @@ class GgufWriter {
   GgufWriter& integer(std::string_view key, std::uint32_t value) {
     return number(key, GgufType::kU32, value);
   }
-  GgufWriter& real(std::string_view key, float value) {
-    return number(key, GgufType::kF32, value);
-  }
+  GgufWriter& real(std::string_view key, float value) { return number(key, GgufType::kF32, value); }
   GgufWriter& text(std::string_view key, std::string_view value) {
     std::string bytes;
     put_text(bytes, value);
@@ -72,8 +70,8 @@ class GgufWriter {
                      std::size_t bytes) {
     return tensor_at(name, std::move(shape), type, data_.size(), bytes);
   }
-  GgufWriter& tensor_at(std::string_view name, std::vector<std::uint64_t> shape,
-                        std::uint32_t type, std::uint64_t offset, std::size_t bytes) {
+  GgufWriter& tensor_at(std::string_view name, std::vector<std::uint64_t> shape, std::uint32_t type,
+                        std::uint64_t offset, std::size_t bytes) {
     put_text(infos_, name);
     put(infos_, std::uint32_t(shape.size()));
     for (auto extent = shape.rbegin(); extent != shape.rend(); ++extent) put(infos_, *extent);
@@ -130,6 +128,5 @@ inline GgufWriter tiny_llama() {
   f32("blk.0.ffn_down.weight", {8, 16});
   return file;
 }
-
 
 }  // namespace tilewright::fixtures

@@ -77,11 +77,8 @@ TEST(ModelFiles, GgufMustFitTheArchitecture) {
                             "rope dimension is 3");
   expect_error<FormatError>([&] { open(tiny_llama().tensor("rope_freqs.weight", {3}, 0, 12)); },
                             "rope factors");
-  expect_error<FormatError>(
-      [&] {
-        open(tiny_llama().tensor("output.weight", {16, 4}, 0, 256));
-      },
-      "output.weight: shape is [16, 4]");
+  expect_error<FormatError>([&] { open(tiny_llama().tensor("output.weight", {16, 4}, 0, 256)); },
+                            "output.weight: shape is [16, 4]");
   expect_error<FormatError>([&] { open(tiny_llama().integer("llama.attention.key_length", 2)); },
                             "blk.0.attn_q.weight: shape is [8, 8]");
   // A second layer that the file does not have.

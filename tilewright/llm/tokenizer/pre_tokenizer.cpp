@@ -71,8 +71,7 @@ std::vector<Cut> apply(Behavior behavior, std::vector<Cut> cuts) {
     case Behavior::kIsolated: break;
     case Behavior::kRemoved: std::erase_if(cuts, [](const Cut& cut) { return cut.match; }); break;
     case Behavior::kContiguous:
-      return merge(
-          cuts, [](bool match, bool previous) { return match == previous; }, false);
+      return merge(cuts, [](bool match, bool previous) { return match == previous; }, false);
     case Behavior::kMergedWithPrevious: return merge(cuts, after_other, false);
     case Behavior::kMergedWithNext:
       std::reverse(cuts.begin(), cuts.end());

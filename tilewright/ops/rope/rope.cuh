@@ -16,7 +16,8 @@ struct Rotation {
 };
 
 // Of the float32 product position * frequency, as models are trained with. Its reduction to
-// [-pi/4, pi/4] is in double precision: the library's own for large arguments spills to the stack. The polynomials are those of Cephes.
+// [-pi/4, pi/4] is in double precision: the library's own for large arguments spills to the stack.
+// The polynomials are those of Cephes.
 TW_DEVICE Rotation rotation_of(int32_t position, float frequency) {
   const double angle = double(float(position) * frequency);
   const double turns = rint(angle * 0.63661977236758134);  // of pi/2
