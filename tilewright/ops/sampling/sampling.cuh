@@ -69,9 +69,13 @@ sample_rows(const TW_GRID_CONSTANT SamplingArgs args) {
   const SamplingParams params = args.params[index];
   const int32_t first = row_argmax<kCluster>(logits, args.vocab);
   const bool writes = cluster_rank<kCluster>() == 0 && threadIdx.x == 0;
+  if (sampling_is_greedy(params)) {  // before the read of the maximum, which is one more trip
+    if (writes) args.tokens[index] = first;
+    return;
+  }
   const float maximum = logits[first];
   const bool finite = maximum - maximum == 0.0f;
-  if (sampling_is_greedy(params) || !finite) {
+  if (!finite) {
     if (writes) args.tokens[index] = first;
     return;
   }
