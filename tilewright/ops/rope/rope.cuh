@@ -41,26 +41,51 @@ struct RopePairs {
   int32_t pairs, interleaved;
 };
 
+// Volatile, so that the compiler does not move the read behind the branches after it.
+template <class T>
+TW_DEVICE T read_early(const T* source) {
+  if constexpr (sizeof(T) == 2) {
+    T value;
+    value.bits = *reinterpret_cast<const volatile uint16_t*>(source);
+    return value;
+  } else {
+    return *static_cast<const volatile T*>(source);
+  }
+}
+
 // target[i] = rotated source[i] for the rotated elements of a head; they may be the same memory.
+// Without `keep` nothing is written; no read waits for it.
 template <class To, class From>
 TW_DEVICE void rotate_head(To* target, const From* source, const RopePairs& rope, int32_t position,
-                           int lane) {
-  TW_UNROLL_TWICE
+                           int lane, bool keep) {
+  TW_NO_UNROLL
   for (int pair = lane; pair < rope.pairs; pair += 32) {
     const int first = rope.interleaved ? 2 * pair : pair;
     const int second = rope.interleaved ? 2 * pair + 1 : pair + rope.pairs;
-    const float x = to_float(source[first]), y = to_float(source[second]);
-    const Rotation rotation = rotation_of(position, rope.frequencies[pair]);
-    target[first] = from_float<To>(x * rotation.cosine - y * rotation.sine);
-    target[second] = from_float<To>(x * rotation.sine + y * rotation.cosine);
+    const float x = to_float(read_early(source + first));
+    const float y = to_float(read_early(source + second));
+    const Rotation rotation = rotation_of(position, read_early(rope.frequencies + pair));
+    if (keep) {
+      target[first] = from_float<To>(x * rotation.cosine - y * rotation.sine);
+      target[second] = from_float<To>(x * rotation.sine + y * rotation.cosine);
+    }
   }
 }
 
 template <class To, class From>
-TW_DEVICE void copy_elements(To* target, const From* source, int begin, int end, int lane) {
-  TW_UNROLL_TWICE
-  for (int i = begin + lane; i < end; i += 32) {
-    target[i] = from_float<To>(to_float(source[i]));
+TW_DEVICE void copy_elements(To* target, const From* source, int begin, int end, int lane,
+                             bool keep) {
+  constexpr int kAhead = 4;
+  TW_NO_UNROLL
+  for (int i = begin + lane; i < end; i += 32 * kAhead) {
+    From value[kAhead];
+    TW_UNROLL
+    for (int j = 0; j < kAhead; ++j)
+      value[j] = read_early(source + (i + 32 * j < end ? i + 32 * j : i));
+    TW_UNROLL
+    for (int j = 0; j < kAhead; ++j) {
+      if (keep && i + 32 * j < end) target[i + 32 * j] = from_float<To>(to_float(value[j]));
+    }
   }
 }
 
@@ -74,7 +99,7 @@ rope_heads(const TW_GRID_CONSTANT RopeArgs args) {
   if (head >= args.heads) return;
   T* x = static_cast<T*>(args.x) + token * args.token_stride + head * args.head_stride;
   rotate_head(x, x, {args.frequencies, int32_t(args.pairs), args.interleaved},
-              args.positions[token], int(threadIdx.x % 32));
+              args.positions[token], int(threadIdx.x % 32), true);
 }
 
 // Heads in the order of qkv: those of q are rotated in place, those of k and v go to the cache.
@@ -88,24 +113,24 @@ rope_append_heads(const TW_GRID_CONSTANT RopeAppendArgs args) {
   const int64_t head = blockIdx.y * kRopeWarps + threadIdx.x / 32;
   if (head >= args.heads + 2 * args.kv_heads) return;
   T* source = static_cast<T*>(args.qkv) + token * args.qkv_stride + head * args.head_dim;
-  const int32_t position = args.positions[token];
+  const int32_t position = read_early(args.positions + token);
+  const int64_t sequence = read_early(args.sequences + token);
   const RopePairs rope = {args.frequencies, args.frequencies == nullptr ? 0 : int32_t(args.pairs),
                           args.interleaved};
-  if (head < args.heads) return rotate_head(source, source, rope, position, lane);
+  if (head < args.heads) return rotate_head(source, source, rope, position, lane, true);
 
-  const int64_t sequence = args.sequences[token];
-  if (position < 0 || position >= args.capacity) return;
-  if (sequence < 0 || sequence >= args.sequence_count) return;
+  const bool keep =
+      position >= 0 && position < args.capacity && sequence >= 0 && sequence < args.sequence_count;
   if (head < args.heads + args.kv_heads) {
     Cache* key = static_cast<Cache*>(args.keys) + sequence * args.key_sequence_stride +
                  (head - args.heads) * args.key_head_stride + position * args.key_stride;
-    rotate_head(key, source, rope, position, lane);
-    copy_elements(key, source, 2 * rope.pairs, int(args.head_dim), lane);
+    rotate_head(key, source, rope, position, lane, keep);
+    copy_elements(key, source, 2 * rope.pairs, int(args.head_dim), lane, keep);
   } else {
     Cache* value = static_cast<Cache*>(args.values) + sequence * args.value_sequence_stride +
                    (head - args.heads - args.kv_heads) * args.value_head_stride +
                    position * args.value_stride;
-    copy_elements(value, source, 0, int(args.head_dim), lane);
+    copy_elements(value, source, 0, int(args.head_dim), lane, keep);
   }
 }
 
