@@ -94,6 +94,15 @@ class GoodInput(Cli):
         self.assertEqual(done.returncode, 0, done.stderr)
 
 
+    def test_tokens_past_the_tokenizer_have_no_text(self):
+        shapes = tiny_gguf.tensors()
+        shapes["token_embd.weight"] = (tiny_gguf.DIM, 400)  # padded, as many models are
+        tiny_gguf.write(self.path("padded.gguf"), shapes=shapes)
+        done = self.tw("generate", "-m", self.path("padded.gguf"), "-p", "abc", "-n", "40", "--temp",
+                       "100", "--seed", "1", "--device", "cpu", "--ignore-eos", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(max(json.loads(done.stdout)["tokens"]), 258)
+
     def test_chat_forgets_a_message_that_the_template_refuses(self):
         meta = tiny_gguf.metadata()
         meta["tokenizer.chat_template"] = (

@@ -49,10 +49,18 @@ void write_all(int file, std::span<const std::byte> bytes, const std::filesystem
   if (::fsync(file) != 0 && errno != EINVAL) fail(path, "sync", errno);
 }
 
-std::filesystem::path temporary_beside(const std::filesystem::path& path) {
+// A new file beside `path`, and its name. A name may be taken: by another machine that shares the
+// folder, or by a writer that was killed and had this process's number.
+int create_beside(const std::filesystem::path& path, std::filesystem::path& aside) {
   static std::atomic<unsigned> counter{0};
-  return path.parent_path() /
-         str(".", path.filename().string(), ".", ::getpid(), ".", counter.fetch_add(1), ".tmp");
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    aside = path.parent_path() /
+            str(".", path.filename().string(), ".", ::getpid(), ".", counter.fetch_add(1), ".tmp");
+    const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0) return file;
+    if (errno != EEXIST) break;
+  }
+  fail(path, "write", errno);
 }
 
 }  // namespace
@@ -125,10 +133,9 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t limit)
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  const std::filesystem::path aside = temporary_beside(path);
+  std::filesystem::path aside;
+  const FileDescriptor file(create_beside(path, aside));
   try {
-    const FileDescriptor file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    if (file.get() < 0) fail(path, "write", errno);
     write_all(file.get(), bytes, path);
     if (::rename(aside.c_str(), path.c_str()) != 0) fail(path, "rename into", errno);
   } catch (...) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <thread>
@@ -35,6 +36,15 @@ TEST_F(Files, ReadsWhatWasWritten) {
     EXPECT_EQ(read_text_file(at("file")), text) << size;
     EXPECT_EQ(MappedFile(at("file")).bytes().size(), size);
   }
+}
+
+// In a container every process has the same number.
+TEST_F(Files, WhatAKilledWriterLeftIsNoObstacle) {
+  for (int i = 0; i < 300; ++i)
+    std::ofstream(at(str(".file.", ::getpid(), ".", i, ".tmp").c_str())) << "half";
+  write_file_atomic(at("file"), "whole");
+  EXPECT_EQ(read_text_file(at("file")), "whole");
+  EXPECT_EQ(read_text_file(at(str(".file.", ::getpid(), ".", 299, ".tmp").c_str())), "half");
 }
 
 TEST_F(Files, TheLimitIsTheMostThatIsRead) {

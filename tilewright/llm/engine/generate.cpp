@@ -123,7 +123,8 @@ void Generator::decode(const GenerateOptions& options, const TextSink& sink,
       result.reason = FinishReason::kStopToken;
       break;
     }
-    emit(matcher.push(decoder.push(token)));
+    // Models pad their vocabulary; the tokenizer has no text for what was added.
+    if (token < tokenizer_->vocab_size()) emit(matcher.push(decoder.push(token)));
     if (matcher.found()) {
       result.reason = FinishReason::kStopText;
       break;
