@@ -3,10 +3,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "terminal.h"
@@ -29,10 +31,51 @@ std::vector<Arch> parse_archs(const std::vector<std::string>& words) {
   return archs;
 }
 
-int list_kernels(bool json) {
+// The kernels whose expression contains a match of one of the patterns; all without patterns.
+class Choice {
+ public:
+  explicit Choice(const std::vector<std::string>& patterns) {
+    for (const std::string& text : patterns) {
+      try {
+        patterns_.push_back({text, std::regex(text)});
+      } catch (const std::regex_error& error) {
+        TW_FAIL(InvalidArgument, "precompile: --only: '", text,
+                "' is not a regular expression: ", error.what());
+      }
+    }
+    const std::vector<KernelSpec> all = manifest();
+    for (const Pattern& pattern : patterns_) {
+      const auto matches = [&](const KernelSpec& spec) { return pattern.matches(spec); };
+      TW_CHECK(std::any_of(all.begin(), all.end(), matches), InvalidArgument,
+               "precompile: --only: no kernel matches '", pattern.text,
+               "'; `tw precompile --list` names them all");
+    }
+  }
+
+  bool has(const KernelSpec& spec) const {
+    const auto matches = [&](const Pattern& pattern) { return pattern.matches(spec); };
+    return patterns_.empty() || std::any_of(patterns_.begin(), patterns_.end(), matches);
+  }
+  std::vector<KernelSpec> specs() const {
+    std::vector<KernelSpec> chosen = manifest();
+    std::erase_if(chosen, [&](const KernelSpec& spec) { return !has(spec); });
+    return chosen;
+  }
+
+ private:
+  struct Pattern {
+    std::string text;
+    std::regex regex;
+    bool matches(const KernelSpec& spec) const { return std::regex_search(spec.expression, regex); }
+  };
+  std::vector<Pattern> patterns_;
+};
+
+int list_kernels(const Choice& choice, bool json) {
   nlohmann::json rows = nlohmann::json::array();
   for (const ManifestEntry& entry : manifest_by_op()) {
     for (const KernelSpec& spec : entry.specs) {
+      if (!choice.has(spec)) continue;
       rows.push_back({{"op", entry.op}, {"file", spec.file}, {"expression", spec.expression}});
       if (!json) std::printf("%-14s %s\n", entry.op.c_str(), spec.expression.c_str());
     }
@@ -69,7 +112,8 @@ void print_row(const jit::PackEntry& entry) {
 }  // namespace
 
 int run_precompile(const PrecompileOptions& options) {
-  if (options.list) return list_kernels(options.json);
+  const Choice choice(options.only);
+  if (options.list) return list_kernels(choice, options.json);
   TW_CHECK(!options.out.empty(), InvalidArgument, "precompile: --out FILE is missing");
   const auto folder = std::filesystem::absolute(options.out).parent_path();
   TW_CHECK(std::filesystem::is_directory(folder), NotFound,
@@ -77,7 +121,7 @@ int run_precompile(const PrecompileOptions& options) {
   std::vector<jit::PackEntry> entries;
   for (const Arch arch : parse_archs(options.archs)) {
     for (jit::BatchResult& result :
-         jit::compile_batch(manifest(), arch, show_progress, jit::obtain))
+         jit::compile_batch(choice.specs(), arch, show_progress, jit::obtain))
       entries.push_back(
           {result.unit.key, result.unit.spec, to_string(arch), std::move(result.compiled)});
   }

@@ -10,6 +10,7 @@ namespace tilewright::cli {
 struct PrecompileOptions {
   std::vector<std::string> archs;  // "sm_90a", "sm_80"; commas separate too
   std::string out;                 // the pack; needed unless `list`
+  std::vector<std::string> only;   // regular expressions: kernels that match one; empty: all
   bool list = false;               // name the kernels, compile nothing
   bool json = false;
 };
