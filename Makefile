@@ -36,9 +36,10 @@ build: setup ## the release build: program at build/release/tw, libraries and te
 test: build ## every test and check that fits in 20 minutes on two cores
 	@$(call CTEST,release)
 
-test-all: fuzz-build test-asan test-tsan ## also sanitizers and the fuzz corpora
+test-all: fuzz-build test-asan test-tsan ## also sanitizers, the fuzz corpora and every kernel
 	@scripts/fuzz.sh build/fuzz 0
 	@$(MAKE) --no-print-directory test
+	@python3 tests/kernels/kernel_check.py $(TW) $(BUILD)/kernel_cache --all || [ $$? = 77 ]
 
 test-asan test-tsan: test-%: setup-dev
 	@$(call CONFIGURE,$*)
