@@ -80,8 +80,7 @@ StepTimes time_decode(Engine& engine, const BenchLlmOptions& options) {
     }
     if (ahead) engine.step();
     Clock::time_point last{};
-    while (engine.length() < engine.capacity() &&
-           std::int64_t(times.us.size()) < options.steps) {
+    while (engine.length() < engine.capacity() && std::int64_t(times.us.size()) < options.steps) {
       check_interrupted("measuring");
       engine.step();
       engine.fetch();
@@ -121,8 +120,8 @@ BenchRow base_row(const Engine& engine, const BenchLlmOptions& options) {
   row.impl = "tilewright";
   row.device = properties(engine.device()).name;
   row.dtype = options.shape.empty() ? "stored" : options.dtype;
-  row.size = str(options.batch, "x", options.prompt, " model=",
-                 options.shape.empty() ? engine.config().name : options.shape);
+  row.size = str(options.batch, "x", options.prompt,
+                 " model=", options.shape.empty() ? engine.config().name : options.shape);
   row.mode = options.no_graph ? "stream" : "graph";
   row.peak_gbps = copy_bandwidth(engine.device());
   return row;
@@ -140,11 +139,12 @@ void print_decode(BenchRow row, const StepTimes& times, const BenchLlmOptions& o
     std::cout << to_json(row) << std::endl;
     return;
   }
-  std::printf("%s %s: p50 %.1f us, p99 %.1f us, largest of %zu %.1f us; %.1f tokens/s, %.1f GB/s, "
-              "%.1f %% of the copy limit %.1f GB/s\n",
-              row.size.c_str(), row.variant.c_str(), row.us, quantile(times.us, 0.99),
-              times.us.size(), quantile(times.us, 1), 1e6 * double(options.batch) / row.us,
-              row.gbps, 100 * row.frac, row.peak_gbps);
+  std::printf(
+      "%s %s: p50 %.1f us, p99 %.1f us, largest of %zu %.1f us; %.1f tokens/s, %.1f GB/s, "
+      "%.1f %% of the copy limit %.1f GB/s\n",
+      row.size.c_str(), row.variant.c_str(), row.us, quantile(times.us, 0.99), times.us.size(),
+      quantile(times.us, 1), 1e6 * double(options.batch) / row.us, row.gbps, 100 * row.frac,
+      row.peak_gbps);
 }
 
 void print_prefill(BenchRow row, const std::vector<double>& us, const BenchLlmOptions& options) {

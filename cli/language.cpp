@@ -54,7 +54,8 @@ std::string summary_line(const GenerateResult& result, double copy_gbps) {
   const auto rate = [](double count, double seconds) { return seconds > 0 ? count / seconds : 0; };
   const double gbps = rate(result.decode_bytes, result.decode_seconds) / 1e9;
   char text[320];
-  std::snprintf(text, sizeof(text), "prompt %lld tokens, %.1f tokens/s | decode %lld tokens, %.1f tokens/s, %.1f GB/s",
+  std::snprintf(text, sizeof(text),
+                "prompt %lld tokens, %.1f tokens/s | decode %lld tokens, %.1f tokens/s, %.1f GB/s",
                 static_cast<long long>(result.prompt_tokens),
                 rate(double(result.prompt_tokens), result.prompt_seconds),
                 static_cast<long long>(result.decode_steps),

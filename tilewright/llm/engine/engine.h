@@ -20,19 +20,19 @@
 namespace tilewright {
 
 // What loading is busy with: "weights" in bytes, "kernels" in kernels.
-using EngineProgress = std::function<void(std::string_view stage, std::size_t done,
-                                          std::size_t total)>;
+using EngineProgress =
+    std::function<void(std::string_view stage, std::size_t done, std::size_t total)>;
 
 struct EngineOptions {
   std::string device = "auto";
-  std::int64_t capacity = 0;    // positions of a sequence; 0: the model's context, 4096 at most
-  std::int64_t sequences = 1;   // decoded together
-  std::int64_t chunk = 512;     // most tokens of one prefill pass
-  bool use_graph = true;        // decode by replaying one captured step
-  bool self_test = true;        // compare one replay with the eager step, bit by bit, at start
+  std::int64_t capacity = 0;   // positions of a sequence; 0: the model's context, 4096 at most
+  std::int64_t sequences = 1;  // decoded together
+  std::int64_t chunk = 512;    // most tokens of one prefill pass
+  bool use_graph = true;       // decode by replaying one captured step
+  bool self_test = true;       // compare one replay with the eager step, bit by bit, at start
   // Weights stored as f32, f16 or bf16 are converted to this; default: as stored.
   std::optional<DType> weights;
-  std::optional<DType> cache;   // keys and values; default: see docs/architecture.md
+  std::optional<DType> cache;  // keys and values; default: see docs/architecture.md
   // How the cpu rounds activations that meet quantised weights; see linear_rounding.h.
   ActivationRounding activations = ActivationRounding::kSixteenBit;
 };

@@ -99,8 +99,7 @@ void Engine::State::load_model(const EngineProgress& progress) {
     on_bytes = [&](std::size_t done, std::size_t total) { progress("weights", done, total); };
   }
   WeightLoader loader(files->weights(), stream, options.weights, on_bytes);
-  const ModelLimits limits{std::max(options.chunk, options.sequences), options.sequences,
-                           capacity};
+  const ModelLimits limits{std::max(options.chunk, options.sequences), options.sequences, capacity};
   model = load_language_model(files->config(), loader, dtypes, limits);
 }
 
@@ -109,8 +108,8 @@ void Engine::State::make_buffers() {
   const std::int64_t count = options.sequences;
   for (std::int64_t i = 0; i < config.layers; ++i) {
     const Shape shape{count, config.kv_heads, capacity, config.head_dim};
-    caches.push_back({Tensor::zeros(shape, dtypes.cache, stream),
-                      Tensor::zeros(shape, dtypes.cache, stream)});
+    caches.push_back(
+        {Tensor::zeros(shape, dtypes.cache, stream), Tensor::zeros(shape, dtypes.cache, stream)});
   }
   const auto integers = [&](std::int64_t size) {
     return Tensor::zeros({size}, DType::i32, stream);
@@ -138,7 +137,8 @@ void Engine::State::prepare_kernels(const EngineProgress& progress) {
   if (stream.device().is_cpu()) return;
   const std::vector<KernelSpec> specs = collect_kernels([&] {
     step_eagerly();
-    for (std::int64_t rows = 1; rows <= options.chunk; rows = rows <= kFewRows ? rows + 1 : rows * 2)
+    for (std::int64_t rows = 1; rows <= options.chunk;
+         rows = rows <= kFewRows ? rows + 1 : rows * 2)
       forward_chunk(0, 0, std::vector<std::int32_t>(std::size_t(rows), 0), rows - 1,
                     logits.slice(0, 0, 1));
     sample(0, 1);
@@ -221,8 +221,8 @@ void Engine::State::check_tokens(std::int64_t sequence, std::int64_t start,
   TW_CHECK(!ids.empty(), InvalidArgument, "engine: no token to start from");
   TW_CHECK(start + std::int64_t(ids.size()) <= capacity, InvalidArgument, "prompt of ", ids.size(),
            " tokens after ", start, " does not fit the context of ", capacity,
-           " positions; shorten it or raise --context (the model takes ",
-           files->config().context, ")");
+           " positions; shorten it or raise --context (the model takes ", files->config().context,
+           ")");
   for (const std::int32_t id : ids) {
     TW_CHECK(id >= 0 && id < files->config().vocab, InvalidArgument, "token id ", id,
              " is outside the model's vocabulary of ", files->config().vocab);

@@ -55,8 +55,8 @@ struct Engine::State {
   ModelDTypes dtypes;
   std::int64_t capacity = 0;
   std::unique_ptr<LanguageModel> model;
-  std::vector<KeyValueCache> caches;        // one a layer
-  std::vector<std::int64_t> lengths;        // one a sequence
+  std::vector<KeyValueCache> caches;  // one a layer
+  std::vector<std::int64_t> lengths;  // one a sequence
 
   Tensor chunk_tokens, chunk_positions, chunk_sequences;  // [chunk] i32
   Tensor tokens, positions, sequences, ones;              // [sequences] i32

@@ -50,8 +50,8 @@ class Gpt2 : public LanguageModel {
       feed_forward(layers_[i], residual, stream);
     }
     const Tensor last = residual.slice(0, batch.first_logit_row, count);
-    linear_into(logits, normalised(output_norm_, last, stream), output_,
-                {.activations = rounding_}, stream);
+    linear_into(logits, normalised(output_norm_, last, stream), output_, {.activations = rounding_},
+                stream);
   }
 
   std::size_t bytes_per_step() const override { return step_bytes_; }
@@ -74,12 +74,10 @@ class Gpt2 : public LanguageModel {
                  stream);
     const Tensor q =
         qkv.slice(1, 0, config_.q_dim()).view({count, config_.heads, config_.head_dim});
-    attention_into(attended, q, cache, batch.positions, batch.sequences,
-                   {.workspace = workspace_}, stream);
+    attention_into(attended, q, cache, batch.positions, batch.sequences, {.workspace = workspace_},
+                   stream);
     linear_into(residual, attended.view({count, config_.q_dim()}), layer.attn_output.weight,
-                {.bias = layer.attn_output.bias,
-                 .residual = residual,
-                 .activations = rounding_},
+                {.bias = layer.attn_output.bias, .residual = residual, .activations = rounding_},
                 stream);
   }
 
@@ -90,8 +88,7 @@ class Gpt2 : public LanguageModel {
     const bool exact = config_.activation == Activation::kGeluErf;
     gelu_into(hidden, hidden, exact ? GeluForm::kErf : GeluForm::kTanh, stream);
     linear_into(residual, hidden, layer.down.weight,
-                {.bias = layer.down.bias, .residual = residual, .activations = rounding_},
-                stream);
+                {.bias = layer.down.bias, .residual = residual, .activations = rounding_}, stream);
   }
 
   void load_weights(WeightLoader& weights);
@@ -129,8 +126,8 @@ void Gpt2::load_weights(WeightLoader& weights) {
                        dense(block + "ffn_up", ffn, dim), dense(block + "ffn_down", dim, ffn)});
   }
   output_norm_ = norm("output_norm");
-  output_ = config_.tie_embeddings ? embedding_
-                                   : weights.matrix("output.weight", config_.vocab, dim);
+  output_ =
+      config_.tie_embeddings ? embedding_ : weights.matrix("output.weight", config_.vocab, dim);
   step_bytes_ += output_.bytes();
 }
 

@@ -21,8 +21,8 @@ struct TokenBatch {
 
 // Dtypes of a run. The residual stream is float32 on every device.
 struct ModelDTypes {
-  DType activation = DType::f32;  // between the ops of a layer
-  DType cache = DType::f32;       // keys and values
+  DType activation = DType::f32;                                  // between the ops of a layer
+  DType cache = DType::f32;                                       // keys and values
   ActivationRounding rounding = ActivationRounding::kSixteenBit;  // before quantised weights
 };
 
@@ -50,8 +50,7 @@ std::unique_ptr<LanguageModel> load_llama(const ModelConfig& config, WeightLoade
 std::unique_ptr<LanguageModel> load_gpt2(const ModelConfig& config, WeightLoader& weights,
                                          const ModelDTypes& dtypes, const ModelLimits& limits);
 // By config.architecture.
-std::unique_ptr<LanguageModel> load_language_model(const ModelConfig& config,
-                                                   WeightLoader& weights,
+std::unique_ptr<LanguageModel> load_language_model(const ModelConfig& config, WeightLoader& weights,
                                                    const ModelDTypes& dtypes,
                                                    const ModelLimits& limits);
 

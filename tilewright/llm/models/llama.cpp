@@ -14,12 +14,12 @@ namespace tilewright {
 namespace {
 
 struct LlamaLayer {
-  Tensor attn_norm, ffn_norm;        // [dim]
-  std::array<Tensor, 3> qkv;         // [q_dim, dim], [kv_dim, dim], [kv_dim, dim]
-  Tensor qkv_bias;                   // [q_dim + 2 kv_dim] or none
-  Tensor attn_output, output_bias;   // [dim, q_dim], [dim] or none
-  std::array<Tensor, 2> gate_up;     // [ffn, dim] each
-  Tensor down;                       // [dim, ffn]
+  Tensor attn_norm, ffn_norm;       // [dim]
+  std::array<Tensor, 3> qkv;        // [q_dim, dim], [kv_dim, dim], [kv_dim, dim]
+  Tensor qkv_bias;                  // [q_dim + 2 kv_dim] or none
+  Tensor attn_output, output_bias;  // [dim, q_dim], [dim] or none
+  std::array<Tensor, 2> gate_up;    // [ffn, dim] each
+  Tensor down;                      // [dim, ffn]
 };
 
 class Llama : public LanguageModel {
@@ -40,11 +40,10 @@ class Llama : public LanguageModel {
       attend(layers_[i], residual, batch, caches[i], stream);
       feed_forward(layers_[i], residual, stream);
     }
-    linear_into(logits, residual.slice(0, batch.first_logit_row, count), output_,
-                {.norm_weight = output_norm_,
-                 .norm_eps = config_.norm_eps,
-                 .activations = rounding_},
-                stream);
+    linear_into(
+        logits, residual.slice(0, batch.first_logit_row, count), output_,
+        {.norm_weight = output_norm_, .norm_eps = config_.norm_eps, .activations = rounding_},
+        stream);
   }
 
   std::size_t bytes_per_step() const override { return step_bytes_; }
@@ -53,8 +52,8 @@ class Llama : public LanguageModel {
   void attend(const LlamaLayer& layer, const Tensor& residual, const TokenBatch& batch,
               const KeyValueCache& cache, const Stream& stream) {
     const std::int64_t count = residual.size(0);
-    const Tensor qkv = qkv_.slice(0, 0, count);             // [count, q_dim + 2 kv_dim]
-    const Tensor attended = attended_.slice(0, 0, count);   // [count, heads, head_dim]
+    const Tensor qkv = qkv_.slice(0, 0, count);            // [count, q_dim + 2 kv_dim]
+    const Tensor attended = attended_.slice(0, 0, count);  // [count, heads, head_dim]
     linear_into(qkv, residual, layer.qkv,
                 {.bias = layer.qkv_bias,
                  .norm_weight = layer.attn_norm,
@@ -65,8 +64,8 @@ class Llama : public LanguageModel {
                  stream);
     const Tensor q =
         qkv.slice(1, 0, config_.q_dim()).view({count, config_.heads, config_.head_dim});
-    attention_into(attended, q, cache, batch.positions, batch.sequences,
-                   {.workspace = workspace_}, stream);
+    attention_into(attended, q, cache, batch.positions, batch.sequences, {.workspace = workspace_},
+                   stream);
     linear_into(residual, attended.view({count, config_.q_dim()}), layer.attn_output,
                 {.bias = layer.output_bias, .residual = residual, .activations = rounding_},
                 stream);
@@ -80,8 +79,8 @@ class Llama : public LanguageModel {
                  .silu_pairs = true,
                  .activations = rounding_},
                 stream);
-    linear_into(residual, hidden, layer.down,
-                {.residual = residual, .activations = rounding_}, stream);
+    linear_into(residual, hidden, layer.down, {.residual = residual, .activations = rounding_},
+                stream);
   }
 
   void load_weights(WeightLoader& weights);
@@ -92,7 +91,7 @@ class Llama : public LanguageModel {
   ActivationRounding rounding_;
   Tensor embedding_, output_norm_, output_;  // [vocab, dim], [dim], [vocab, dim]
   std::vector<LlamaLayer> layers_;
-  Tensor frequencies_;                            // [rope_dim / 2]
+  Tensor frequencies_;  // [rope_dim / 2]
   Tensor residual_, qkv_, attended_, hidden_, workspace_;
   std::size_t step_bytes_ = 0;
 };
@@ -155,8 +154,7 @@ std::unique_ptr<LanguageModel> load_llama(const ModelConfig& config, WeightLoade
   return std::make_unique<Llama>(config, weights, dtypes, limits);
 }
 
-std::unique_ptr<LanguageModel> load_language_model(const ModelConfig& config,
-                                                   WeightLoader& weights,
+std::unique_ptr<LanguageModel> load_language_model(const ModelConfig& config, WeightLoader& weights,
                                                    const ModelDTypes& dtypes,
                                                    const ModelLimits& limits) {
   switch (config.architecture) {

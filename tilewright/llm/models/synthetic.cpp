@@ -110,7 +110,8 @@ class SyntheticWeights : public WeightSource {
       largest = std::max(largest, padded(bytes));
     }
     const bool distinct = total <= kDistinctBytes;
-    memory_ = std::make_shared<std::vector<std::byte>>((distinct ? total : largest) + vector_bytes());
+    memory_ =
+        std::make_shared<std::vector<std::byte>>((distinct ? total : largest) + vector_bytes());
     float* ones = reinterpret_cast<float*>(memory_->data());
     std::fill_n(ones, kLongestVector, 1.0F);
     const std::vector<std::byte> pattern = random_pattern(dtype_);

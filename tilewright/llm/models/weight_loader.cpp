@@ -65,7 +65,8 @@ std::vector<float> turned(const std::vector<float>& values, std::int64_t rows, s
 }
 
 bool aligned(const TensorInfo& info) {
-  const std::size_t element = is_block_type(info.dtype) ? 2 : std::size_t(tilewright::info(info.dtype).bytes);
+  const std::size_t element =
+      is_block_type(info.dtype) ? 2 : std::size_t(tilewright::info(info.dtype).bytes);
   return reinterpret_cast<std::uintptr_t>(info.data.data()) % element == 0;
 }
 
@@ -87,7 +88,8 @@ void WeightLoader::advance(const TensorInfo& info) {
 Tensor WeightLoader::place_values(const std::vector<float>& values, const Shape& shape,
                                   DType dtype) {
   switch (dtype) {
-    case DType::f16: return Tensor::from_host(converted<half>(values).data(), shape, dtype, stream_);
+    case DType::f16:
+      return Tensor::from_host(converted<half>(values).data(), shape, dtype, stream_);
     case DType::bf16:
       return Tensor::from_host(converted<bf16>(values).data(), shape, dtype, stream_);
     default: return Tensor::from_host(values.data(), shape, DType::f32, stream_);
