@@ -23,14 +23,15 @@ bool read_line(std::string& line) {
   if (is_terminal(STDIN_FILENO)) std::fputs("> ", stdout), std::fflush(stdout);
   line.clear();
   while (true) {
-    char byte = 0;
-    const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
-    if (got < 0 && errno == EINTR) {  // Ctrl-C at the prompt: drop the line
+    if (!input_arrives()) {  // Ctrl-C at the prompt: drop the line
       interrupted() = false;
       line.clear();
       std::fputs("\n> ", stdout), std::fflush(stdout);
       continue;
     }
+    char byte = 0;
+    const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return !line.empty();
     if (byte == '\n') return true;
     line += byte;

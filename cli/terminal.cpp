@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 
@@ -15,8 +18,14 @@ namespace {
 constexpr int kBarWidth = 24;
 constexpr auto kRedraw = std::chrono::milliseconds(80);
 
+// Wakes whoever waits for input: a signal before poll() or in another thread does not.
+int wake_pipe[2] = {-1, -1};
+
 extern "C" void on_interrupt(int) {
   if (interrupted().exchange(true)) _exit(130);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(wake_pipe[1], "", 1);
+  errno = error;
 }
 
 std::string amount(std::string_view stage, std::size_t done, std::size_t total) {
@@ -35,6 +44,7 @@ std::atomic<bool>& interrupted() {
 
 void catch_interrupts() {
   interrupted();
+  [[maybe_unused]] const int made = ::pipe2(wake_pipe, O_NONBLOCK | O_CLOEXEC);
   struct sigaction action{};
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, nullptr);  // without SA_RESTART: a blocked read returns
@@ -42,6 +52,17 @@ void catch_interrupts() {
 
 void check_interrupted(std::string_view during) {
   if (interrupted().load()) TW_FAIL(Cancelled, "stopped while ", during);
+}
+
+bool input_arrives() {
+  while (true) {
+    pollfd waits[2] = {{STDIN_FILENO, POLLIN, 0}, {wake_pipe[0], POLLIN, 0}};
+    if (::poll(waits, 2, -1) < 0 && errno != EINTR) return true;
+    char bytes[16];
+    while (::read(wake_pipe[0], bytes, sizeof(bytes)) > 0) continue;
+    if (interrupted().load()) return false;
+    if (waits[0].revents != 0) return true;
+  }
 }
 
 bool is_terminal(int file) { return ::isatty(file) == 1; }

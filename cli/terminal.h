@@ -11,6 +11,8 @@ namespace tilewright::cli {
 // Set by Ctrl-C. The first one asks for a stop; a second one within the same wait ends the program.
 std::atomic<bool>& interrupted();
 void catch_interrupts();
+// Waits for standard input; false when Ctrl-C came, before or during the wait.
+bool input_arrives();
 // Throws Cancelled when Ctrl-C was pressed.
 void check_interrupted(std::string_view during);
 
