@@ -120,6 +120,17 @@ Command add_logits(CLI::App& app) {
   return {command, [options] { return run_logits(*options); }};
 }
 
+void add_decode_options(CLI::App* command, BenchLlmOptions& options) {
+  command->add_option("--batch", options.batch, "Sequences decoded together")
+      ->check(between(1, 4096))
+      ->capture_default_str();
+  command->add_option("--steps", options.steps, "Decode steps measured")
+      ->check(between(1, 1e9))
+      ->capture_default_str();
+  command->add_flag("--no-graph", options.no_graph, "Decode without a captured graph");
+  command->add_flag("--both", options.both, "After the graph, measure eager steps too");
+}
+
 Command add_bench_llm(CLI::App* bench, const char* op, const char* text) {
   auto options = std::make_shared<BenchLlmOptions>();
   options->op = op;
@@ -130,19 +141,22 @@ Command add_bench_llm(CLI::App* bench, const char* op, const char* text) {
   command->add_option("--dtype", options->dtype, "Dtype of random weights")->capture_default_str();
   command->add_option("--weights", options->weights, "Convert a model's plain weights to this");
   command->add_option("--device", options->device, "cpu, cuda:N or auto")->capture_default_str();
-  command->add_option("--batch", options->batch, "Sequences decoded together")
+  command->add_option("--prompt", options->prompt, "Tokens of the prompt")
+      ->check(between(1, 1e9))
       ->capture_default_str();
-  command->add_option("--prompt", options->prompt, "Tokens of the prompt")->capture_default_str();
-  command->add_option("--steps", options->steps, "Decode steps measured")->capture_default_str();
-  command->add_option("--repeats", options->repeats, "Prefills measured")->capture_default_str();
-  command->add_option("--context", options->context, "Positions of the cache");
-  command->add_option("--threads", options->threads, "Threads of the cpu device");
+  if (options->op == "llm.decode") {
+    add_decode_options(command, *options);
+  } else {
+    command->add_option("--repeats", options->repeats, "Prefills measured")
+        ->check(between(1, 1e6))
+        ->capture_default_str();
+  }
+  command->add_option("--context", options->context, "Positions of the cache")->check(kCount);
+  command->add_option("--threads", options->threads, "Threads of the cpu device")->check(kThreads);
   command
       ->add_option("--activations", options->activations,
                    "Bits of activations that meet quantised weights on cpu: 16 or 8")
       ->capture_default_str();
-  command->add_flag("--no-graph", options->no_graph, "Decode without a captured graph");
-  command->add_flag("--both", options->both, "After the graph, measure eager steps too");
   command->add_flag("--json", options->json, "One JSON row");
   return {command, [options] { return run_bench_llm(*options); }};
 }

@@ -40,11 +40,15 @@ for op in $("$tw" bench --help | sed -n '/^Subcommands:/,$p' | awk '/^  [a-z]/ {
 done
 
 "$tw" pull smollm2-135m-instruct --quiet
-for op in llm.decode llm.prefill; do
-  measure "$op" --model smollm2-135m-instruct
-  [[ $device == cpu ]] && continue
-  for shape in llama-3.1-8b llama-3.2-1b; do
-    for batch in 1 2 4 8 16; do measure "$op" --shape "$shape" --batch "$batch"; done
+models=("--model smollm2-135m-instruct")
+[[ $device == cpu ]] || models+=("--shape llama-3.1-8b" "--shape llama-3.2-1b")
+for model in "${models[@]}"; do
+  # shellcheck disable=SC2086 # an option and its value
+  measure llm.prefill $model --prompt 512
+  for batch in 1 2 4 8 16; do
+    # shellcheck disable=SC2086
+    measure llm.decode $model --batch "$batch" --both
+    [[ $device != cpu ]] || break
   done
 done
 

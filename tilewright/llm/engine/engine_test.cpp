@@ -170,8 +170,8 @@ TEST_P(EngineTest, ResultsWaitUntilTheyAreFetched) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, EngineTest, testing::Values("cpu", "cuda:0"),
-                         [](const auto& info) {
-                           return std::string(info.param) == "cpu" ? "cpu" : "cuda";
+                         [](const auto& device) {
+                           return std::string(device.param) == "cpu" ? "cpu" : "cuda";
                          });
 
 }  // namespace
