@@ -34,6 +34,7 @@ build: setup ## the release build: program at build/release/tw, libraries and te
 	@$(call NINJA,release)
 
 test: build ## every test and check that fits in 20 minutes on two cores
+	@$(TW) pull $(MODEL) --quiet || echo "make test: without $(MODEL) its tests are skipped"
 	@$(call CTEST,release)
 
 test-all: fuzz-build test-asan test-tsan ## also sanitizers, the fuzz corpora and every kernel
