@@ -5,7 +5,7 @@
 #   tools/gpu_check.sh build/release/tilewright/ops_test build/release/tilewright/runtime_test
 #
 # Every program runs whole; then compute-sanitizer, where there is one, runs memcheck and racecheck
-# on a few small cuda tests of each. -q leaves the sanitizer out. Logs go to $OUT (or a temporary
+# on a few small cuda tests of each. -q leaves the sanitizer out. Logs go to $LOGS (or a temporary
 # folder); the summary comes last. FILTER restricts the first part, SANITIZE the second (GoogleTest
 # patterns), LIMIT is the seconds that one program may take.
 set -u
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 2
 quick=0
 if [ "${1:-}" = "-q" ]; then quick=1; shift; fi
 [ $# -gt 0 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2; }
-logs=${OUT:-$(mktemp -d)}/gpu_check
+logs=${LOGS:-$(mktemp -d)}/gpu_check
 mkdir -p "$logs"
 limit=${LIMIT:-240}
 filter=${FILTER:-*}
