@@ -22,9 +22,13 @@ struct PipSettings {
 
 // The files that pip reads, the weakest first.
 std::vector<std::filesystem::path> pip_config_files(const Environment& environment);
+// The index that pip uses when none is set: python3's pip is asked. Empty without pip.
+std::string pip_default_index();
 // What `pip download` would use: [global], then [download], of each file, then PIP_… variables.
+// Throws NotFound when no index is set and there is no default.
 PipSettings pip_settings(const std::vector<std::filesystem::path>& files,
-                         const Environment& environment);
+                         const Environment& environment,
+                         const std::function<std::string()>& default_index = pip_default_index);
 
 struct IndexFile {
   std::string url;

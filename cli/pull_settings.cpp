@@ -2,18 +2,21 @@
 // pip's settings files and variables: what of them bears on a download.
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <sstream>
 
 #include "cli/pull_index.h"
+#include "tilewright/base/error.h"
 #include "tilewright/base/files.h"
 
 namespace tilewright::cli {
 namespace {
 
 using Values = std::map<std::string, std::string>;
-constexpr const char* kDefaultIndex = "https://pypi.org/simple";
 
 std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r");
@@ -103,8 +106,19 @@ std::vector<std::filesystem::path> pip_config_files(const Environment& environme
   return files;
 }
 
+std::string pip_default_index() {
+  constexpr const char* kAsk =
+      "python3 -c 'from pip._internal.models.index import PyPI; print(PyPI.simple_url)' "
+      "2>/dev/null";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> answer(::popen(kAsk, "r"), ::pclose);
+  char line[512];
+  if (!answer || std::fgets(line, sizeof(line), answer.get()) == nullptr) return {};
+  return trimmed(std::string(line, std::strcspn(line, "\n")));
+}
+
 PipSettings pip_settings(const std::vector<std::filesystem::path>& paths,
-                         const Environment& environment) {
+                         const Environment& environment,
+                         const std::function<std::string()>& default_index) {
   std::vector<std::map<std::string, Values>> files;
   for (const auto& path : paths) {
     std::error_code ignored;
@@ -117,7 +131,10 @@ PipSettings pip_settings(const std::vector<std::filesystem::path>& paths,
   PipSettings settings;
   if (!is_true(value("no-index", "PIP_NO_INDEX"))) {
     const std::string index = value("index-url", "PIP_INDEX_URL");
-    settings.index_urls = {index.empty() ? kDefaultIndex : index};
+    settings.index_urls = {index.empty() ? default_index() : index};
+    TW_CHECK(!settings.index_urls[0].empty(), NotFound,
+             "no package index is set, and pip is not there to name its own; install python3-pip, "
+             "or set PIP_INDEX_URL");
     for (const std::string& url : words(value("extra-index-url", "PIP_EXTRA_INDEX_URL")))
       settings.index_urls.push_back(url);
   }

@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Debian package = what to look for elsewhere: a command, or a header (<…>).
 readonly BUILD=(
-  "g++=g++" "cmake=cmake" "ninja-build=ninja" "ccache=ccache" "python3=python3"
+  "g++=g++" "cmake=cmake" "ninja-build=ninja" "ccache=ccache" "python3=python3" "python3-pip=pip3"
   "libcli11-dev=<CLI/CLI.hpp>" "nlohmann-json3-dev=<nlohmann/json.hpp>"
   "libhwy-dev=<hwy/highway.h>" "libpcre2-dev=<pcre2.h>" "libutf8proc-dev=<utf8proc.h>"
   "libgtest-dev=<gtest/gtest.h>" "zlib1g-dev=<zlib.h>" "libcurl4-openssl-dev=<curl/curl.h>"

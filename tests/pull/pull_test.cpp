@@ -122,15 +122,23 @@ class PipSettingsTest : public testing::Test {
     std::ofstream(folder / "weak.conf") << weak;
     std::ofstream(folder / "strong.conf") << strong;
     return pip_settings({folder / "none.conf", folder / "weak.conf", folder / "strong.conf"},
-                        environment());
+                        environment(), [this] { return default_index_; });
   }
   std::map<std::string, std::string> variables_;
+  std::string default_index_ = "https://default/simple";
 };
 
-TEST_F(PipSettingsTest, DefaultsToThePublicIndex) {
+TEST_F(PipSettingsTest, DefaultsToPipsOwnIndex) {
   const PipSettings settings = read("");
-  EXPECT_EQ(settings.index_urls, std::vector<std::string>{"https://pypi.org/simple"});
+  EXPECT_EQ(settings.index_urls, std::vector<std::string>{default_index_});
   EXPECT_EQ(settings.cert + settings.proxy, "");
+}
+
+TEST_F(PipSettingsTest, WithoutPipAnIndexHasToBeSet) {
+  default_index_.clear();
+  EXPECT_THROW(read(""), NotFound);
+  EXPECT_EQ(read("[global]\nindex-url = http://a/\n").index_urls,
+            std::vector<std::string>{"http://a/"});
 }
 
 TEST_F(PipSettingsTest, ReadsFilesAsPipDoes) {
