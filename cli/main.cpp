@@ -11,6 +11,7 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "bench.h"
@@ -256,6 +257,14 @@ int flushed(int code) {
   return report(ErrorKind::kIo, "cannot write to standard output: disk full, or closed");
 }
 
+// CLI11 misses a command before it minds the word that stands in its place.
+int report_usage(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> words = app.remaining(true);
+  const std::string what =
+      words.empty() ? error.what() : str("unknown command or option '", words[0], "'");
+  return report(ErrorKind::kInvalidArgument, str(what, "; --help lists what there is"));
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"tw: write, check, measure and ship deep-learning kernels"};
   app.set_version_flag("--version", "tw " TW_VERSION);
@@ -277,7 +286,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_code(ErrorKind::kInvalidArgument);
+    return error.get_exit_code() == 0 ? app.exit(error) : report_usage(app, error);
   }
   catch_interrupts();
   print_warnings();

@@ -192,8 +192,9 @@ class BadUse(Cli):
         self.assertNotIn("\x1b", text)
 
     def test_unknown_command_and_option(self):
-        self.expect(USAGE, arguments=["frobnicate"])
-        self.expect(USAGE, arguments=["generate", "--no-such-option"])
+        self.expect(USAGE, "tw: ", "'frobnicate'", "--help", arguments=["frobnicate"])
+        self.expect(USAGE, "tw: ", "'--no-such'", arguments=["generate", "--no-such"])
+        self.expect(USAGE, "tw: ", "'nothing'", arguments=["bench", "nothing"])
         self.expect(USAGE, arguments=[])
 
     def test_unwritable_cache_is_no_obstacle(self):
