@@ -47,7 +47,9 @@ test-asan test-tsan: test-%: setup-dev
 	@$(call NINJA,$*)
 	@$(call CTEST,$*) -LE 'lint|install'
 
-install: build ## into PREFIX (DESTDIR is respected)
+install: setup ## into PREFIX (DESTDIR is respected)
+	@$(call CONFIGURE,release)
+	@$(call NINJA,release) --target tw
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 bench: build ## benchmarks on the CPU; rows go to bench/results/
