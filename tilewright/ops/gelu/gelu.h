@@ -7,6 +7,7 @@ namespace tilewright {
 
 enum class GeluForm { kErf, kTanh };
 
+// y = gelu(x), exact or by its approximation with tanh:
 // kErf:  y = x/2 * (1 + erf(x / sqrt 2))
 // kTanh: y = x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))
 // Source: Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016.
