@@ -55,7 +55,7 @@ inline std::vector<std::vector<std::int32_t>> read_ids(const std::string& name) 
   std::vector<std::vector<std::int32_t>> lists;
   for (std::size_t at = 0; at < data.size();) {
     std::vector<std::uint16_t> ids(take_u32(data, at));
-    std::memcpy(ids.data(), data.data() + at, ids.size() * 2);
+    if (!ids.empty()) std::memcpy(ids.data(), data.data() + at, ids.size() * 2);
     at += ids.size() * 2;
     lists.emplace_back(ids.begin(), ids.end());
   }
