@@ -32,21 +32,6 @@ void check_tokens(const char* name, const Tensor& tensor, std::int64_t tokens,
   check(kOp, name, tensor).on(stream).dtype({DType::i32}).shape({tokens}).contiguous();
 }
 
-void set_cache(AttentionArgs& args, const KeyValueCache& cache) {
-  args.keys = cache.keys.data();
-  args.values = cache.values.data();
-  args.sequence_count = cache.keys.size(0);
-  args.kv_heads = cache.keys.size(1);
-  args.capacity = cache.keys.size(2);
-  args.head_dim = cache.keys.size(3);
-  args.key_sequence_stride = cache.keys.stride(0);
-  args.key_head_stride = cache.keys.stride(1);
-  args.key_stride = cache.keys.stride(2);
-  args.value_sequence_stride = cache.values.stride(0);
-  args.value_head_stride = cache.values.stride(1);
-  args.value_stride = cache.values.stride(2);
-}
-
 AttentionArgs checked_args(const Tensor& out, const Tensor& q, const KeyValueCache& cache,
                            const Tensor& positions, const Tensor& sequences,
                            const AttentionOptions& options, const Stream& stream) {

@@ -31,21 +31,6 @@ void check_cache(const char* op, const KeyValueCache& cache, const Stream& strea
       .writable();
 }
 
-void set_cache(RopeAppendArgs& args, const KeyValueCache& cache) {
-  args.keys = cache.keys.data();
-  args.values = cache.values.data();
-  args.sequence_count = cache.keys.size(0);
-  args.kv_heads = cache.keys.size(1);
-  args.capacity = cache.keys.size(2);
-  args.head_dim = cache.keys.size(3);
-  args.key_sequence_stride = cache.keys.stride(0);
-  args.key_head_stride = cache.keys.stride(1);
-  args.key_stride = cache.keys.stride(2);
-  args.value_sequence_stride = cache.values.stride(0);
-  args.value_head_stride = cache.values.stride(1);
-  args.value_stride = cache.values.stride(2);
-}
-
 RopeAppendArgs checked_append(const Tensor& qkv, const KeyValueCache& cache,
                               const Tensor& positions, const Tensor& sequences,
                               const Tensor& frequencies, RopePairing pairing,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "tilewright/ops/rope/key_value_cache.h"
 #include "tilewright/ops/rope/rope_frequencies.h"
 #include "tilewright/runtime/tensor.h"
 
@@ -12,11 +13,6 @@ namespace tilewright {
 //   positions    [tokens] i32      frequencies  [rotated/2] f32
 void rope_(const Tensor& x, const Tensor& positions, const Tensor& frequencies, RopePairing pairing,
            const Stream& stream);
-
-// Where the keys and values of a token go, and how they are read by attention.
-struct KeyValueCache {
-  Tensor keys, values;  // [sequences, kv_heads, capacity, head_dim], f32, f16 or bf16
-};
 
 // Splits qkv [tokens, (heads + 2 * kv_heads) * head_dim] (q, then k, then v): rotates q in place,
 // and writes rotated k, and v, to cache[sequences[t], :, positions[t], :]. With `frequencies`
